@@ -1,0 +1,91 @@
+//! The two HTTP transports: both are tower services with the same settings, errors and tests.
+//!
+//! No redirects, no referer, no retries of their own, no decompression; the environment is not read.
+
+use std::{fmt, time::Duration};
+
+#[cfg(feature = "hyper")]
+mod hyper;
+#[cfg(feature = "reqwest")]
+mod reqwest;
+#[cfg(any(feature = "hyper", feature = "reqwest"))]
+mod tls;
+
+#[cfg(feature = "hyper")]
+pub use self::hyper::HyperTransport;
+#[cfg(feature = "reqwest")]
+pub use self::reqwest::ReqwestTransport;
+
+/// What both transports are made with.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TransportParams {
+    /// How long a connection may take, from the name's lookup to the end of the TLS handshake. Zero: no bound.
+    pub connect_timeout: Duration,
+    /// How long an idle connection is kept for the next request. Zero: until the upstream closes it.
+    pub pool_idle_timeout: Duration,
+    /// Which versions of HTTP are spoken.
+    pub version: Version,
+    /// More root certificates (DER) to trust, beside the system's.
+    pub extra_roots: Vec<Vec<u8>>,
+    /// The way through a proxy. Only [`ReqwestTransport`] knows proxies.
+    pub proxy: Proxy,
+}
+
+impl Default for TransportParams {
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(5),
+            pool_idle_timeout: Duration::from_secs(90),
+            version: Version::Negotiated,
+            extra_roots: Vec::new(),
+            proxy: Proxy::Off,
+        }
+    }
+}
+
+/// Which versions of HTTP a transport speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Version {
+    /// HTTP/2 where the upstream offers it over TLS, else HTTP/1.1.
+    #[default]
+    Negotiated,
+    /// HTTP/1.1 alone.
+    Http1,
+    /// HTTP/2 alone, also in plain text ("prior knowledge").
+    Http2,
+}
+
+/// The way through a proxy.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Proxy {
+    /// Directly.
+    #[default]
+    Off,
+    /// Everything through this proxy: `http://`, `https://`, with `user:password@` if it wants one.
+    All(String),
+    /// As the usual environment variables say; they are given as values, a transport reads no environment.
+    Environment {
+        /// `HTTP_PROXY`
+        http: Option<String>,
+        /// `HTTPS_PROXY`
+        https: Option<String>,
+        /// `ALL_PROXY`
+        all: Option<String>,
+        /// `NO_PROXY`
+        no_proxy: Option<String>,
+    },
+}
+
+impl fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A proxy's URL may hold its password.
+        f.write_str(match self {
+            Self::Off => "Off",
+            Self::All(_) => "All(..)",
+            Self::Environment { .. } => "Environment { .. }",
+        })
+    }
+}

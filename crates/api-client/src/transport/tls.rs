@@ -1,0 +1,1 @@
+//! One TLS configuration for both transports.
