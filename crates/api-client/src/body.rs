@@ -5,6 +5,7 @@ use std::{
     fmt,
     pin::Pin,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use bytes::{Bytes, BytesMut};
@@ -40,17 +41,6 @@ impl Body {
         B::Error: Into<BoxError>,
     {
         if body.is_end_stream() { Self::empty() } else { Self(Inner::Stream(body.map_err(Into::into).boxed_unsync())) }
-    }
-
-    /// Reads frames until at least `limit` bytes are there, or the body ends or fails: the first bytes (at most
-    /// `limit`), and the body from its start again, with whatever was read put before the rest.
-    ///
-    /// Nothing is lost: an error on the way comes back at its place in the rest, and so do trailers. Dropping the
-    /// future drops the body; a caller that must bound the time keeps the pieces with [`Prefix`] instead.
-    pub async fn read_prefix(self, limit: usize) -> (Bytes, Self) {
-        let mut prefix = Prefix::new(self, limit);
-        prefix.fill().await;
-        prefix.finish()
     }
 }
 
@@ -129,45 +119,73 @@ impl HttpBody for Body {
     }
 }
 
-/// A body whose beginning is being read. [`fill`](Self::fill) is cancel-safe: it may run under a timer, and
-/// [`finish`](Self::finish) then puts together what there is.
+/// Reads `body` until `limit` bytes are there, it ends or fails, or `within` has passed.
+///
+/// Nothing is lost: whatever was read, an error and trailers included, comes back at its place in
+/// [`Prefix::into_body`].
+pub async fn read_prefix(body: Body, limit: usize, within: Duration) -> Prefix {
+    let mut prefix = Prefix { frames: VecDeque::new(), read: 0, limit, end: End::Open, rest: body };
+    prefix.note_end();
+    // Frames are kept as they come, so that stopping midway loses none.
+    let _ = tokio::time::timeout(within, prefix.fill()).await;
+    prefix
+}
+
+/// The beginning of a body, and the rest of it.
 #[derive(Debug)]
 pub struct Prefix {
     frames: VecDeque<Result<Frame<Bytes>, BoxError>>,
     read: usize,
     limit: usize,
     end: End,
-    body: Body,
+    rest: Body,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Open,
-    /// The body ended (or failed): it is not polled again.
+    /// The body ended or failed, and is not polled again.
     Reached,
 }
 
 impl Prefix {
-    /// Will read up to `limit` bytes of `body`.
-    pub const fn new(body: Body, limit: usize) -> Self {
-        Self { frames: VecDeque::new(), read: 0, limit, end: End::Open, body }
+    /// The first bytes, as far as they were read, and at most the limit.
+    pub fn bytes(&self) -> Bytes {
+        let mut data = self.frames.iter().filter_map(|frame| frame.as_ref().ok()?.data_ref());
+        match (data.next(), data.next()) {
+            (None, _) => Bytes::new(),
+            (Some(only), None) => only.slice(..only.len().min(self.limit)),
+            (Some(first), Some(second)) => {
+                let mut all = BytesMut::with_capacity(self.read.min(self.limit));
+                for part in [first, second].into_iter().chain(data) {
+                    all.extend_from_slice(&part[..part.len().min(self.limit - all.len())]);
+                }
+                all.freeze()
+            }
+        }
     }
 
-    /// Whether the body's end (or its failure) was reached: then its connection is free again.
+    /// Whether the body's end, or its failure, was reached: its connection is free again.
     pub fn is_whole(&self) -> bool {
         self.end == End::Reached
     }
 
-    /// Reads until `limit` bytes are there or the body ends or fails.
-    pub async fn fill(&mut self) {
+    /// The whole body from its start.
+    pub fn into_body(self) -> Body {
+        let rest = if self.end == End::Reached { Body::empty() } else { self.rest };
+        if self.frames.is_empty() {
+            return rest;
+        }
+        Body(Inner::Stream(UnsyncBoxBody::new(Prefixed { frames: self.frames, rest })))
+    }
+
+    async fn fill(&mut self) {
         while self.end == End::Open && self.read < self.limit {
-            match self.body.frame().await {
+            match self.rest.frame().await {
                 Some(Ok(frame)) => {
                     self.read += frame.data_ref().map_or(0, Bytes::len);
                     self.frames.push_back(Ok(frame));
-                    if self.body.is_end_stream() {
-                        self.end = End::Reached;
-                    }
+                    self.note_end();
                 }
                 Some(Err(error)) => {
                     self.frames.push_back(Err(error));
@@ -178,25 +196,10 @@ impl Prefix {
         }
     }
 
-    /// The first bytes (at most `limit`), and the whole body from its start.
-    pub fn finish(self) -> (Bytes, Body) {
-        let mut data = self.frames.iter().filter_map(|frame| frame.as_ref().ok()?.data_ref());
-        let bytes = match (data.next(), data.next()) {
-            (None, _) => Bytes::new(),
-            (Some(only), None) => only.slice(..only.len().min(self.limit)),
-            (Some(first), Some(second)) => {
-                let mut all = BytesMut::with_capacity(self.read.min(self.limit));
-                for part in [first, second].into_iter().chain(data) {
-                    all.extend_from_slice(&part[..part.len().min(self.limit - all.len())]);
-                }
-                all.freeze()
-            }
-        };
-        let rest = if self.end == End::Reached { Body::empty() } else { self.body };
-        if self.frames.is_empty() {
-            return (bytes, rest);
+    fn note_end(&mut self) {
+        if self.rest.is_end_stream() {
+            self.end = End::Reached;
         }
-        (bytes, Body(Inner::Stream(UnsyncBoxBody::new(Prefixed { frames: self.frames, rest }))))
     }
 }
 

@@ -12,7 +12,7 @@ pub mod transport;
 mod verdict;
 
 pub use self::{
-    body::{Body, BoxError, Prefix},
+    body::{Body, BoxError, Prefix, read_prefix},
     classify::{Classifier, Pooled, RULE_BODY_LIMIT},
     credential::{Credential, ExtraCookies},
     error::Error,
