@@ -1,0 +1,77 @@
+use core::time::Duration;
+
+use crate::nanos;
+
+/// A wait that doubles from `base` and stops at `max`.
+///
+/// Any two lengths make a schedule. A `base` above `max` waits `max` from the start; a `base` of zero never waits.
+///
+/// ```
+/// use core::time::Duration;
+/// use tidegate_backoff_core::Exponential;
+///
+/// const SCHEDULE: Exponential = Exponential::new(Duration::from_millis(500), Duration::from_secs(8));
+/// assert_eq!(SCHEDULE.ceiling(0), Duration::from_millis(500));
+/// assert_eq!(SCHEDULE.ceiling(4), Duration::from_secs(8));
+/// assert_eq!(SCHEDULE.ceiling(u32::MAX), Duration::from_secs(8));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Exponential {
+    base: Duration,
+    max: Duration,
+}
+
+impl Exponential {
+    /// A schedule whose first wait is `base` and whose longest is `max`.
+    pub const fn new(base: Duration, max: Duration) -> Self {
+        Self { base, max }
+    }
+
+    /// The wait it starts from.
+    pub const fn base(&self) -> Duration {
+        self.base
+    }
+
+    /// The wait it never exceeds.
+    pub const fn max(&self) -> Duration {
+        self.max
+    }
+
+    /// The longest wait before retry `attempt` (0 is the first): `min(base * 2^attempt, max)`.
+    ///
+    /// Saturates: no attempt number and no setting overflows. The waits are those of Go's retryablehttp.
+    #[inline]
+    pub const fn ceiling(&self, attempt: u32) -> Duration {
+        nanos::to_duration(self.ceiling_nanos(attempt))
+    }
+
+    #[inline]
+    pub(crate) const fn ceiling_nanos(&self, attempt: u32) -> u128 {
+        nanos::doubled(nanos::of(self.base), attempt, nanos::of(self.max))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_doubles_and_stops_at_the_maximum() {
+        let nano = Duration::from_nanos(1);
+        for (base, max, attempt, expected) in [
+            (Duration::ZERO, Duration::MAX, u32::MAX, Duration::ZERO),
+            (nano, Duration::MAX, 62, Duration::from_nanos(1 << 62)),
+            (nano, Duration::MAX, 63, Duration::from_nanos(1 << 63)),
+            (nano, Duration::MAX, 64, Duration::new(18_446_744_073, 709_551_616)),
+            (nano, Duration::MAX, 94, Duration::MAX),
+            (nano, Duration::MAX, u32::MAX, Duration::MAX),
+            (Duration::MAX, Duration::MAX, 0, Duration::MAX),
+            (Duration::MAX, Duration::MAX, 1, Duration::MAX),
+            (Duration::MAX, nano, 0, nano),
+            (nano, Duration::ZERO, 3, Duration::ZERO),
+        ] {
+            let ceiling = Exponential::new(base, max).ceiling(attempt);
+            assert_eq!(ceiling, expected, "{base:?} {max:?} attempt {attempt}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Durations as whole nanoseconds. [`Duration::MAX`] has 94 bits of them, hence `u128`.
+
+use core::time::Duration;
+
+const PER_SECOND: u128 = 1_000_000_000;
+
+/// A length as nanoseconds; below 2^94.
+#[inline]
+pub(crate) const fn of(duration: Duration) -> u128 {
+    duration.as_nanos()
+}
+
+/// The length of so many nanoseconds; [`Duration::MAX`] above it.
+#[inline]
+pub(crate) const fn to_duration(nanos: u128) -> Duration {
+    // 64 bits are 584 years. A 128-bit division costs ten times the 64-bit one.
+    if nanos >> 64 == 0 { Duration::from_nanos(low(nanos)) } else { wide(nanos) }
+}
+
+#[cold]
+const fn wide(nanos: u128) -> Duration {
+    let seconds = nanos / PER_SECOND;
+    if seconds >> 64 != 0 {
+        return Duration::MAX;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "a remainder of 10^9 has 30 bits")]
+    Duration::new(low(seconds), (nanos % PER_SECOND) as u32)
+}
+
+#[inline]
+const fn low(wide: u128) -> u64 {
+    #[expect(clippy::cast_possible_truncation, reason = "the low word is what is asked for")]
+    {
+        wide as u64
+    }
+}
+
+/// `value * 2^exponent`, or `cap` where that is less or the product has no room.
+///
+/// A `value` of 0 stays 0.
+#[inline]
+pub(crate) const fn doubled(value: u128, exponent: u32, cap: u128) -> u128 {
+    if value == 0 {
+        return 0;
+    }
+    // What is not 0 has at most 127 leading zeros, so that no shift is too far.
+    let product = if exponent <= value.leading_zeros() { value << exponent } else { u128::MAX };
+    if product < cap { product } else { cap }
+}
+
+/// Maps 64 random bits to `0..=most`, each value as likely as the next to within 1 in 2^64.
+///
+/// `floor((most + 1) * entropy / 2^64)`: a multiplication keeps every nanosecond reachable where `most` has up to
+/// 64 bits, and needs no division. `most` is below 2^94, so that `most + 1` does not overflow.
+#[inline]
+pub(crate) const fn uniform(most: u128, entropy: u64) -> u128 {
+    let count = most + 1;
+    // (high * 2^64 + low) * entropy / 2^64, split so that no product leaves 128 bits.
+    let high = count >> 64;
+    high * entropy as u128 + ((low(count) as u128 * entropy as u128) >> 64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_survives_the_way_there_and_back() {
+        for duration in [
+            Duration::ZERO,
+            Duration::from_nanos(1),
+            Duration::from_nanos(999_999_999),
+            Duration::from_nanos(u64::MAX),
+            Duration::from_nanos(u64::MAX) + Duration::from_nanos(1),
+            Duration::MAX - Duration::from_nanos(1),
+            Duration::MAX,
+        ] {
+            assert_eq!(to_duration(of(duration)), duration, "{duration:?}");
+        }
+        assert_eq!(to_duration(of(Duration::MAX) + 1), Duration::MAX);
+        assert_eq!(to_duration(u128::MAX), Duration::MAX);
+    }
+
+    #[test]
+    fn doubling_saturates_at_the_cap() {
+        for (value, exponent, cap, expected) in [
+            (0, 0, 7, 0),
+            (0, u32::MAX, u128::MAX, 0),
+            (1, 0, 7, 1),
+            (1, 2, 7, 4),
+            (1, 3, 7, 7),
+            (1, 127, u128::MAX, 1 << 127),
+            (1, 128, u128::MAX, u128::MAX),
+            (3, 127, u128::MAX, u128::MAX),
+            (3, u32::MAX, 9, 9),
+            (5, 1, 0, 0),
+        ] {
+            assert_eq!(doubled(value, exponent, cap), expected, "{value} * 2^{exponent}, at most {cap}");
+        }
+    }
+
+    #[test]
+    fn a_draw_reaches_both_ends_and_nothing_beyond() {
+        let longest = of(Duration::MAX);
+        for most in [0, 1, 2, 9, u128::from(u64::MAX) - 1, u128::from(u64::MAX), 1 << 64, longest] {
+            assert_eq!(uniform(most, 0), 0, "{most}");
+            let top = uniform(most, u64::MAX);
+            assert!(top <= most, "{most}: {top}");
+            // Above 64 bits the steps are as wide as 64 random bits make them.
+            assert!(most - top <= most >> 64, "{most}: {top}");
+        }
+    }
+
+    #[test]
+    fn a_draw_is_uniform() {
+        // 2^64 / 5 is not whole: the five parts differ by one value at most.
+        let part = u64::MAX / 5;
+        for value in 0..5_u64 {
+            assert_eq!(uniform(4, part * value + 4), u128::from(value), "the start of part {value}");
+            assert_eq!(uniform(4, part * (value + 1) - 1), u128::from(value), "the end of part {value}");
+        }
+    }
+}
