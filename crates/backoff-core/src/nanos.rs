@@ -23,7 +23,6 @@ const fn wide(nanos: u128) -> Duration {
     if seconds >> 64 != 0 {
         return Duration::MAX;
     }
-    #[expect(clippy::cast_possible_truncation, reason = "a remainder of 10^9 has 30 bits")]
     Duration::new(low(seconds), (nanos % PER_SECOND) as u32)
 }
 
