@@ -40,7 +40,11 @@ impl Body {
         B: HttpBody<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        if body.is_end_stream() { Self::empty() } else { Self(Inner::Stream(body.map_err(Into::into).boxed_unsync())) }
+        if body.is_end_stream() {
+            Self::empty()
+        } else {
+            Self(Inner::Stream(body.map_err(Into::into).boxed_unsync()))
+        }
     }
 }
 
@@ -91,7 +95,10 @@ impl HttpBody for Body {
     type Data = Bytes;
     type Error = BoxError;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let inner = &mut self.get_mut().0;
         match inner {
             Inner::Stream(body) => Pin::new(body).poll_frame(cx),
@@ -213,7 +220,10 @@ impl HttpBody for Prefixed {
     type Data = Bytes;
     type Error = BoxError;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let this = self.get_mut();
         match this.frames.pop_front() {
             Some(frame) => Poll::Ready(Some(frame)),
