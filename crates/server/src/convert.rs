@@ -1,0 +1,45 @@
+//! Settings in the words of the crates that they are for.
+
+use http::HeaderName;
+use tidegate_api_client::{Credential, Rule, RuleVerdict};
+use tidegate_config as config;
+
+/// A credential; its names were validated when they were read.
+pub(crate) fn credential(credential: &config::Credential) -> Option<Credential> {
+    Some(match credential {
+        config::Credential::Cookie(name) => Credential::Cookie(name.clone()),
+        config::Credential::Bearer => Credential::Bearer,
+        config::Credential::Header(name) => Credential::Header(header_name(name)?),
+        config::Credential::Query(name) => Credential::Query(name.clone()),
+    })
+}
+
+/// A rule. A header name that is none (the settings refuse it) would make a rule that matches too much, so there
+/// is then no rule.
+pub(crate) fn rule(rule: &config::Rule) -> Option<Rule> {
+    let header = match &rule.header {
+        Some(header) => Some((header_name(&header.name)?, header.value.clone())),
+        None => None,
+    };
+    let header_missing = match &rule.header_missing {
+        Some(name) => Some(header_name(name)?),
+        None => None,
+    };
+    Some(Rule {
+        status: rule.status.0.iter().flat_map(|(first, last)| *first..=*last).collect(),
+        header,
+        header_missing,
+        body_contains: rule.body_contains.clone(),
+        verdict: match rule.verdict {
+            config::RuleVerdict::TokenLimited => RuleVerdict::TokenLimited,
+            config::RuleVerdict::TokenRejected => RuleVerdict::TokenRejected,
+            config::RuleVerdict::Upstream => RuleVerdict::Upstream,
+            config::RuleVerdict::Request => RuleVerdict::Request,
+            config::RuleVerdict::Success => RuleVerdict::Success,
+        },
+    })
+}
+
+fn header_name(name: &str) -> Option<HeaderName> {
+    name.parse().ok()
+}

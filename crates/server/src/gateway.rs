@@ -1,0 +1,240 @@
+//! Everything that serves requests, built from one version of the settings.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::Uri;
+use tidegate_api_client::transport::{AutoTransport, Proxy, TransportParams};
+use tidegate_api_client::{
+    Classifier, Credential, EntryParams, Error, ExtraCookies, Pool, ReplayMemory, RetryBudget, RetryParams, Signature,
+    Stack, StackParams, Timeouts, UnsafeRepeats, stack,
+};
+use tidegate_backoff_core::{Backoff, Budget};
+use tidegate_config as config;
+use tidegate_config::Settings;
+use tidegate_token_manager::{IdKey, TokenManager};
+
+use crate::convert::{credential, rule};
+use crate::pools;
+
+/// The gateway as it stands: routes, pools, bounds. A reload builds a new one beside it.
+pub(crate) struct Gateway {
+    pub(crate) settings: Settings,
+    /// The longest prefix first; the last is `/`.
+    pub(crate) routes: Vec<Arc<Route>>,
+    pub(crate) pools: Vec<TokenManager>,
+    pub(crate) budgets: Vec<(String, RetryBudget)>,
+    parts: Parts,
+}
+
+/// What outlives a reload.
+struct Parts {
+    key: IdKey,
+    cookies: ExtraCookies,
+    memory: (u64, ReplayMemory),
+    transports: HashMap<TransportKey, AutoTransport>,
+}
+
+/// One prefix and the stack behind it.
+pub(crate) struct Route {
+    pub(crate) settings: config::Route,
+    /// The pool that signs, and its rules.
+    pub(crate) pool: Option<PoolRules>,
+    pub(crate) stack: Stack<AutoTransport>,
+}
+
+/// What a pool says about the requests that it signs.
+pub(crate) struct PoolRules {
+    pub(crate) credential: Credential,
+    pub(crate) client_credential: config::ClientCredential,
+    pub(crate) signing: config::Signing,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct TransportKey {
+    origin: String,
+    connect_timeout: Duration,
+    idle_timeout: Duration,
+    proxy: config::Proxy,
+}
+
+/// Why a gateway cannot be built from settings that hold.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BuildError {
+    #[error("the way to {origin} cannot be set up")]
+    Transport { origin: String, source: Error },
+    #[error("no randomness for the tokens' ids")]
+    Key(#[source] std::io::Error),
+}
+
+impl Gateway {
+    /// The first gateway of the process.
+    pub(crate) fn new(settings: Settings) -> Result<Self, BuildError> {
+        let key = match &settings.store.key {
+            Some(key) => IdKey::from_bytes(key.expose().as_bytes()),
+            None => IdKey::random().map_err(|error| BuildError::Key(std::io::Error::other(error)))?,
+        };
+        let memory = (settings.retry.replay_memory, replay_memory(&settings));
+        let parts = Parts { key, cookies: ExtraCookies::random(), memory, transports: HashMap::new() };
+        Self::build(settings, parts, &[], &[])
+    }
+
+    /// A gateway with new settings that takes over the tokens' states, the budgets and the connections.
+    pub(crate) fn reloaded(&self, settings: Settings) -> Result<Self, BuildError> {
+        let memory = if self.parts.memory.0 == settings.retry.replay_memory {
+            self.parts.memory.clone()
+        } else {
+            (settings.retry.replay_memory, replay_memory(&settings))
+        };
+        let Parts { key, cookies, transports, .. } = &self.parts;
+        let parts =
+            Parts { key: key.clone(), cookies: cookies.clone(), memory, transports: transports.clone() };
+        Self::build(settings, parts, &self.pools, &self.budgets)
+    }
+
+    fn build(
+        settings: Settings,
+        mut parts: Parts,
+        old_pools: &[TokenManager],
+        old_budgets: &[(String, RetryBudget)],
+    ) -> Result<Self, BuildError> {
+        // What can fail comes first: a reload that fails must leave the old pools as they are.
+        let transports = transports(&settings, &parts.transports)?;
+        let pools = pools::build(&settings, &parts.key, old_pools);
+        let budgets = budgets(&settings, old_budgets);
+        let routes = settings.routes.iter().map(|route| {
+            let pool = route.pool.as_deref().and_then(|name| settings.pool(name));
+            let pool = pool.and_then(|pool| Some((pool, credential(pool.credential.as_ref()?)?)));
+            let params = stack_params(&settings, route, pool.as_ref(), &pools, &budgets, &parts);
+            // Every key is there: `transports` made one for each route.
+            let transport = transports[&transport_key(&settings, route)].clone();
+            Arc::new(Route {
+                pool: pool.map(|(pool, credential)| PoolRules {
+                    credential,
+                    client_credential: pool.client_credential,
+                    signing: pool.signing.clone(),
+                }),
+                stack: stack(transport, params),
+                settings: route.clone(),
+            })
+        });
+        let routes = routes.collect();
+        parts.transports = transports;
+        Ok(Self { routes, pools, budgets, parts, settings })
+    }
+
+    /// The route for `path`, which the last one always is.
+    pub(crate) fn route(&self, path: &str) -> Option<&Arc<Route>> {
+        self.routes.iter().find(|route| route.settings.matches(path))
+    }
+}
+
+fn replay_memory(settings: &Settings) -> ReplayMemory {
+    ReplayMemory::new(usize::try_from(settings.retry.replay_memory).unwrap_or(usize::MAX))
+}
+
+fn transport_key(settings: &Settings, route: &config::Route) -> TransportKey {
+    TransportKey {
+        origin: route.upstream.origin(),
+        connect_timeout: route.connect_timeout,
+        idle_timeout: route.idle_timeout,
+        proxy: settings.upstream.proxy.clone(),
+    }
+}
+
+/// A transport for each way that some route needs: those that stand already keep their connections.
+fn transports(
+    settings: &Settings,
+    old: &HashMap<TransportKey, AutoTransport>,
+) -> Result<HashMap<TransportKey, AutoTransport>, BuildError> {
+    let mut transports = HashMap::new();
+    for route in &settings.routes {
+        let key = transport_key(settings, route);
+        if transports.contains_key(&key) {
+            continue;
+        }
+        let transport = match old.get(&key) {
+            Some(transport) => transport.clone(),
+            None => transport(settings, &key)
+                .map_err(|source| BuildError::Transport { origin: key.origin.clone(), source })?,
+        };
+        transports.insert(key, transport);
+    }
+    Ok(transports)
+}
+
+fn transport(settings: &Settings, key: &TransportKey) -> Result<AutoTransport, Error> {
+    let mut params = TransportParams::default();
+    params.connect_timeout = key.connect_timeout;
+    params.pool_idle_timeout = key.idle_timeout;
+    let variables = &settings.proxy_variables;
+    let value = |secret: &Option<config::Secret>| secret.as_ref().map(|secret| secret.expose().to_owned());
+    params.proxy = match &key.proxy {
+        config::Proxy::Off => Proxy::Off,
+        config::Proxy::Url(url) => Proxy::All(url.expose().to_owned()),
+        config::Proxy::Environment => Proxy::Environment {
+            http: value(&variables.http),
+            https: value(&variables.https),
+            all: value(&variables.all),
+            no_proxy: variables.no.clone(),
+        },
+    };
+    let upstream: Uri = key.origin.parse().map_err(|error: http::uri::InvalidUri| Error::Configuration(error.into()))?;
+    AutoTransport::new(&params, &upstream)
+}
+
+/// One retry budget an upstream, however many routes lead there.
+fn budgets(settings: &Settings, old: &[(String, RetryBudget)]) -> Vec<(String, RetryBudget)> {
+    let (ratio, min_per_second) = (settings.retry.budget_ratio, settings.retry.budget_min_per_second);
+    let mut budgets: Vec<(String, RetryBudget)> = Vec::new();
+    for route in &settings.routes {
+        let origin = route.upstream.origin();
+        if budgets.iter().any(|(known, _)| *known == origin) {
+            continue;
+        }
+        let budget = match old.iter().find(|(known, _)| *known == origin) {
+            Some((_, budget)) => budget.clone(),
+            None => RetryBudget::new(Budget::new(ratio, min_per_second)),
+        };
+        budget.set(ratio, min_per_second);
+        budgets.push((origin, budget));
+    }
+    budgets
+}
+
+fn stack_params(
+    settings: &Settings,
+    route: &config::Route,
+    pool: Option<&(&config::Pool, Credential)>,
+    pools: &[TokenManager],
+    budgets: &[(String, RetryBudget)],
+    parts: &Parts,
+) -> StackParams {
+    let origin = route.upstream.origin();
+    let budget = budgets.iter().find(|(known, _)| *known == origin).map(|(_, budget)| budget.clone());
+    let budget = budget.unwrap_or_else(|| RetryBudget::new(Budget::new(settings.retry.budget_ratio, 0)));
+    StackParams {
+        entry: EntryParams {
+            request_timeout: route.request_timeout,
+            replay_limit: usize::try_from(route.replay_limit).unwrap_or(usize::MAX),
+            replay_memory: parts.memory.1.clone(),
+            budget,
+        },
+        retry: RetryParams {
+            backoff: Backoff::new(settings.retry.schedule, settings.retry.jitter),
+            max_retries: route.max_retries,
+            max_switches: pool.map_or(0, |(pool, _)| pool.max_switches),
+            max_retry_after: settings.retry.max_retry_after,
+            unsafe_repeats: if route.retry_unsafe { UnsafeRepeats::Allowed } else { UnsafeRepeats::Forbidden },
+        },
+        pool: pool.and_then(|(pool, credential)| {
+            let manager = pools.iter().find(|manager| manager.name() == pool.name)?.clone();
+            let mut signature = Signature::new(credential.clone());
+            signature.extra_cookies = route.token_cookies.then(|| parts.cookies.clone());
+            Some(Pool { manager, signature })
+        }),
+        classifier: Classifier::new(settings.rules.iter().filter_map(rule).collect()),
+        timeouts: Timeouts { attempt: route.attempt_timeout, body_idle: route.body_idle_timeout },
+    }
+}
