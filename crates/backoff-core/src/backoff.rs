@@ -60,10 +60,10 @@ impl Backoff {
                 sure + nanos::uniform(ceiling - sure, entropy)
             }
             Jitter::Decorrelated => {
-                let max = nanos::of(self.schedule.max());
-                let least = smaller(nanos::of(self.schedule.base()), max);
+                let max = self.schedule.max_nanos();
+                let least = smaller(self.schedule.base_nanos(), max);
                 // Before the first retry there is no previous wait: the base stands for it.
-                let most = smaller(3 * larger(nanos::of(previous), least), max);
+                let most = smaller(3 * larger(previous.as_nanos(), least), max);
                 least + nanos::uniform(most - least, entropy)
             }
         };
@@ -95,14 +95,14 @@ impl Backoff {
         entropy: u64,
     ) -> Duration {
         let own = self.delay(attempt, previous, entropy);
-        if nanos::of(own) >= nanos::of(told) {
+        if own.as_nanos() >= told.as_nanos() {
             return own;
         }
         if matches!(self.jitter, Jitter::None) {
             return told;
         }
         // The bits were used: that `told` won makes low ones more likely. Mixed, they are as good as new.
-        let share = nanos::uniform(nanos::of(self.schedule.base()), SplitMix64::mix(entropy));
+        let share = nanos::uniform(self.schedule.base_nanos(), SplitMix64::mix(entropy));
         told.saturating_add(nanos::to_duration(share))
     }
 

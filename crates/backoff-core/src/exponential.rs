@@ -17,24 +17,25 @@ use crate::nanos;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Exponential {
-    base: Duration,
-    max: Duration,
+    // Kept as they are computed with: a delay then costs no conversion of the settings.
+    base_nanos: u128,
+    max_nanos: u128,
 }
 
 impl Exponential {
     /// A schedule whose first wait is `base` and whose longest is `max`.
     pub const fn new(base: Duration, max: Duration) -> Self {
-        Self { base, max }
+        Self { base_nanos: base.as_nanos(), max_nanos: max.as_nanos() }
     }
 
     /// The wait it starts from.
     pub const fn base(&self) -> Duration {
-        self.base
+        nanos::to_duration(self.base_nanos)
     }
 
     /// The wait it never exceeds.
     pub const fn max(&self) -> Duration {
-        self.max
+        nanos::to_duration(self.max_nanos)
     }
 
     /// The longest wait before retry `attempt` (0 is the first): `min(base * 2^attempt, max)`.
@@ -47,7 +48,17 @@ impl Exponential {
 
     #[inline]
     pub(crate) const fn ceiling_nanos(&self, attempt: u32) -> u128 {
-        nanos::doubled(nanos::of(self.base), attempt, nanos::of(self.max))
+        nanos::doubled(self.base_nanos, attempt, self.max_nanos)
+    }
+
+    #[inline]
+    pub(crate) const fn base_nanos(&self) -> u128 {
+        self.base_nanos
+    }
+
+    #[inline]
+    pub(crate) const fn max_nanos(&self) -> u128 {
+        self.max_nanos
     }
 }
 

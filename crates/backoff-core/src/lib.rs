@@ -33,6 +33,11 @@
 
 #![no_std]
 
+/// The README's example runs too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod backoff;
 mod budget;
 #[cfg(feature = "backoff")]

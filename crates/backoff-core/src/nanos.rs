@@ -4,12 +4,6 @@ use core::time::Duration;
 
 const PER_SECOND: u128 = 1_000_000_000;
 
-/// A length as nanoseconds; below 2^94.
-#[inline]
-pub(crate) const fn of(duration: Duration) -> u128 {
-    duration.as_nanos()
-}
-
 /// The length of so many nanoseconds; [`Duration::MAX`] above it.
 #[inline]
 pub(crate) const fn to_duration(nanos: u128) -> Duration {
@@ -39,12 +33,21 @@ const fn low(wide: u128) -> u64 {
 /// A `value` of 0 stays 0.
 #[inline]
 pub(crate) const fn doubled(value: u128, exponent: u32, cap: u128) -> u128 {
-    if value == 0 {
-        return 0;
+    // Compared before it is shifted, so that nothing overflows: `value * 2^e <= cap` just where `value <= cap / 2^e`.
+    if (value | cap) >> 64 == 0 {
+        let (value, cap) = (low(value), low(cap));
+        let product = match exponent {
+            0..64 if value <= cap >> exponent => value << exponent,
+            _ if value == 0 => 0,
+            _ => cap,
+        };
+        return product as u128;
     }
-    // What is not 0 has at most 127 leading zeros, so that no shift is too far.
-    let product = if exponent <= value.leading_zeros() { value << exponent } else { u128::MAX };
-    if product < cap { product } else { cap }
+    match exponent {
+        0..128 if value <= cap >> exponent => value << exponent,
+        _ if value == 0 => 0,
+        _ => cap,
+    }
 }
 
 /// Maps 64 random bits to `0..=most`, each value as likely as the next to within 1 in 2^64.
@@ -54,9 +57,13 @@ pub(crate) const fn doubled(value: u128, exponent: u32, cap: u128) -> u128 {
 #[inline]
 pub(crate) const fn uniform(most: u128, entropy: u64) -> u128 {
     let count = most + 1;
+    let (high, low) = (count >> 64, low(count) as u128);
+    let entropy = entropy as u128;
+    if high == 0 {
+        return (low * entropy) >> 64;
+    }
     // (high * 2^64 + low) * entropy / 2^64, split so that no product leaves 128 bits.
-    let high = count >> 64;
-    high * entropy as u128 + ((low(count) as u128 * entropy as u128) >> 64)
+    high * entropy + ((low * entropy) >> 64)
 }
 
 #[cfg(test)]
@@ -74,9 +81,9 @@ mod tests {
             Duration::MAX - Duration::from_nanos(1),
             Duration::MAX,
         ] {
-            assert_eq!(to_duration(of(duration)), duration, "{duration:?}");
+            assert_eq!(to_duration(duration.as_nanos()), duration, "{duration:?}");
         }
-        assert_eq!(to_duration(of(Duration::MAX) + 1), Duration::MAX);
+        assert_eq!(to_duration(Duration::MAX.as_nanos() + 1), Duration::MAX);
         assert_eq!(to_duration(u128::MAX), Duration::MAX);
     }
 
@@ -100,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_draw_reaches_both_ends_and_nothing_beyond() {
-        let longest = of(Duration::MAX);
+        let longest = Duration::MAX.as_nanos();
         for most in [0, 1, 2, 9, u128::from(u64::MAX) - 1, u128::from(u64::MAX), 1 << 64, longest] {
             assert_eq!(uniform(most, 0), 0, "{most}");
             let top = uniform(most, u64::MAX);

@@ -4,10 +4,15 @@ use std::time::Duration;
 
 use tidegate_backoff_core::{Backoff, CoolDown, Exponential, Jitter};
 
+/// The lines below the heading, four whole numbers each.
+#[expect(clippy::panic, reason = "a table that cannot be read is a failed test")]
 fn rows(table: &str) -> impl Iterator<Item = [u64; 4]> {
     table.lines().skip(1).map(|line| {
-        let columns: Vec<u64> = line.split(',').map(|column| column.parse().unwrap()).collect();
-        columns.try_into().unwrap()
+        let mut columns = line.split(',').map(str::parse);
+        std::array::from_fn(|_| match columns.next() {
+            Some(Ok(number)) => number,
+            other => panic!("{line}: {other:?}"),
+        })
     })
 }
 
