@@ -1,0 +1,32 @@
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::TokenId;
+
+/// What a request asks of the pool.
+///
+/// ```
+/// use tidegate_token_manager::Ask;
+///
+/// let first = Ask::default();
+/// assert!(first.tried.is_empty());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Ask<'a> {
+    /// The tokens that this request was made with already: another is lent if one is ready.
+    pub tried: &'a [TokenId],
+    /// How long it may wait, at most; the pool's own `max_wait` holds too. A request that asks again gives what is left.
+    pub max_wait: Duration,
+    /// The moment past which it does not wait.
+    pub deadline: Option<Instant>,
+    /// Who asks, for fairness between clients. Waiting is first come first served whoever asks, in this version.
+    pub client: Option<&'a str>,
+}
+
+impl Default for Ask<'_> {
+    /// The first time that a request asks: nothing tried, and as long a wait as the pool allows.
+    fn default() -> Self {
+        Self { tried: &[], max_wait: Duration::MAX, deadline: None, client: None }
+    }
+}

@@ -1,0 +1,82 @@
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::manager::Shared;
+use crate::pool::{Generation, Loan, Told};
+use crate::{Report, Token, TokenId};
+
+/// A token, lent to one attempt.
+///
+/// The response's body keeps it until it has ended, been dropped, or failed: a token's `max_concurrency` counts it till then. What
+/// the attempt says about the token is told at the head, by [`settle`](Self::settle). A lease that is dropped without it is nobody's
+/// fault.
+#[must_use = "a lease that is dropped frees its token"]
+pub struct Lease {
+    shared: Arc<Shared>,
+    loan: Loan,
+    told: Told,
+}
+
+/// What a lease is remembered by after it has ended, for [`charge`](crate::TokenManager::charge).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeaseStamp {
+    pub(crate) id: TokenId,
+    pub(crate) generation: Generation,
+}
+
+impl LeaseStamp {
+    /// Which token was lent.
+    pub const fn id(&self) -> TokenId {
+        self.id
+    }
+}
+
+impl Lease {
+    pub(crate) fn new(shared: Arc<Shared>, loan: Loan) -> Self {
+        Self { shared, loan, told: Told::Nothing }
+    }
+
+    /// The secret.
+    pub fn token(&self) -> &Token {
+        &self.loan.entry.spec.value
+    }
+
+    /// What stands for it.
+    pub fn id(&self) -> TokenId {
+        self.loan.entry.id
+    }
+
+    /// What to call it where people can see it: its name, or its id.
+    pub fn label(&self) -> Cow<'_, str> {
+        match &self.loan.entry.spec.name {
+            Some(name) => Cow::Borrowed(name),
+            None => Cow::Owned(self.id().to_string()),
+        }
+    }
+
+    /// What to keep of it.
+    pub fn stamp(&self) -> LeaseStamp {
+        LeaseStamp { id: self.loan.entry.id, generation: self.loan.generation }
+    }
+
+    /// Tells what came of the attempt, as soon as the head of the response is there. Only the first call counts.
+    pub fn settle(&mut self, report: &Report) {
+        if self.told == Told::Nothing {
+            self.told = Told::Outcome;
+            self.shared.settle(&self.loan, report);
+        }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.shared.release(&self.loan, self.told);
+    }
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lease").field("id", &self.id()).field("told", &self.told).finish_non_exhaustive()
+    }
+}

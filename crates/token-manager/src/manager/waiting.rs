@@ -1,0 +1,98 @@
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use super::{Answer, Shared, Wakers};
+use crate::wait_queue::Ticket;
+use crate::{Exhausted, Lease};
+
+/// One who waits. Dropped before its answer, it leaves the queue, and a token that it was granted goes to the next.
+pub(super) struct Waiting<'a> {
+    shared: &'a Arc<Shared>,
+    ticket: Option<Ticket>,
+    give_up: Instant,
+}
+
+impl<'a> Waiting<'a> {
+    pub(super) fn new(shared: &'a Arc<Shared>, ticket: Ticket, give_up: Instant) -> Self {
+        Self { shared, ticket: Some(ticket), give_up }
+    }
+
+    pub(super) async fn answer(mut self) -> Result<Lease, Exhausted> {
+        let mut timer = pin!(sleep_until(self.give_up));
+        let answer = poll_fn(|cx| self.poll(cx, timer.as_mut())).await;
+        answer.map(|loan| Lease::new(Arc::clone(self.shared), loan))
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>, mut timer: Pin<&mut Sleep>) -> Poll<Answer> {
+        loop {
+            let alarm = match self.look(cx) {
+                Ok(answer) => {
+                    self.ticket = None;
+                    return Poll::Ready(answer);
+                }
+                Err(alarm) => alarm,
+            };
+            if timer.deadline() != alarm {
+                timer.as_mut().reset(alarm);
+            }
+            std::task::ready!(timer.as_mut().poll(cx));
+        }
+    }
+
+    /// The answer, or else the moment at which to look again.
+    fn look(&self, cx: &mut Context<'_>) -> Result<Answer, Instant> {
+        let Some(ticket) = &self.ticket else { return Err(self.give_up) };
+        let waker = cx.waker().clone();
+        let mut wakers = Wakers::default();
+        let now = Instant::now();
+        let mut inner = self.shared.lock();
+        if inner.queue.alarm().is_some_and(|alarm| alarm <= now) || self.give_up <= now {
+            inner.serve(now, &mut wakers);
+        }
+        let mut unused = None;
+        let result = if let Some(answer) = inner.queue.take(ticket) {
+            Ok(answer)
+        } else if self.give_up <= now {
+            (_, unused) = inner.queue.remove(ticket);
+            let refusal = inner.exhausted(now);
+            // Who is next may have a timer to set.
+            inner.serve(now, &mut wakers);
+            Ok(Err(refusal))
+        } else {
+            unused = inner.queue.register(ticket, waker);
+            let alarm = match inner.pool.next_wake().filter(|_| inner.queue.is_head(ticket)) {
+                Some(wake) => wake.min(self.give_up),
+                None => self.give_up,
+            };
+            if inner.queue.is_head(ticket) {
+                inner.queue.arm(alarm);
+            }
+            Err(alarm)
+        };
+        drop(inner);
+        drop(unused);
+        wakers.wake();
+        result
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let Some(ticket) = self.ticket.take() else { return };
+        let mut wakers = Wakers::default();
+        let now = Instant::now();
+        let mut inner = self.shared.lock();
+        let (answer, unused) = inner.queue.remove(&ticket);
+        if let Some(Ok(loan)) = &answer {
+            inner.pool.take_back(loan, now);
+        }
+        inner.serve(now, &mut wakers);
+        drop(inner);
+        drop(unused);
+        wakers.wake();
+    }
+}

@@ -1,0 +1,124 @@
+//! When a token is expected, for those who consider waiting.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{Moment, Pool};
+use crate::{Exhausted, TokenId};
+
+/// When the pool expects to lend to one who asks now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Forecast {
+    /// At this moment at the soonest.
+    At(Instant),
+    /// When some lease ends; nobody knows when.
+    Unknown,
+    /// Not before an operator does something.
+    Never,
+}
+
+impl Forecast {
+    /// How long from now, for a `Retry-After`.
+    pub(crate) fn wait(self, now: Instant) -> Option<Duration> {
+        match self {
+            Self::At(at) => Some(at.saturating_duration_since(now)),
+            Self::Unknown => Some(Duration::from_secs(1)),
+            Self::Never => None,
+        }
+    }
+
+    /// Whether it is sure that no token comes by `at`.
+    pub(crate) fn is_later_than(self, at: Instant) -> bool {
+        match self {
+            Self::At(expected) => expected > at,
+            Self::Unknown => false,
+            Self::Never => true,
+        }
+    }
+
+    pub(crate) fn exhausted(self, total: usize, now: Instant) -> Exhausted {
+        Exhausted { total, retry_in: self.wait(now) }
+    }
+}
+
+impl Pool {
+    /// The next moment at which time alone makes a token lendable.
+    pub(crate) fn next_wake(&self) -> Option<Instant> {
+        self.wakes.first().map(|(at, _)| self.origin.instant(at))
+    }
+
+    /// When to expect a token with so many waiting before.
+    ///
+    /// A token that has rested serves one, its probe, and after that everybody; so those behind are told the same moment as the first.
+    /// A token at its limit serves one for each lend that leaves its window.
+    pub(crate) fn forecast(&mut self, ahead: usize, now: Instant) -> Forecast {
+        let now = self.advance(now);
+        if self.tally.lendable > 0 {
+            return Forecast::At(self.origin.instant(now));
+        }
+        if self.tally.held > 0 {
+            return Forecast::Unknown;
+        }
+        match self.serves_at(ahead) {
+            Some(at) => Forecast::At(self.origin.instant(at)),
+            None => Forecast::Never,
+        }
+    }
+
+    /// The moment at which the tokens that wait for their time will have served `ahead` and can serve one more.
+    fn serves_at(&self, ahead: usize) -> Option<Moment> {
+        let Some(frame) = self.frame else {
+            return self.wakes.first().map(|(at, _)| at);
+        };
+        // The wakes' heap is walked from its top, so that only tokens whose time comes early enough are looked at.
+        let mut soonest = BinaryHeap::new();
+        let mut nodes = BinaryHeap::new();
+        nodes.extend(self.wakes.entry(0).map(|(at, _)| Reverse((at, 0))));
+        let mut served = 0;
+        loop {
+            while let Some(&Reverse((at, node))) = nodes.peek() {
+                if soonest.peek().is_some_and(|&Reverse((served_at, _, _))| served_at < at) {
+                    break;
+                }
+                nodes.pop();
+                if let Some((at, index)) = self.wakes.entry(node) {
+                    soonest.push(Reverse((at, index, 0)));
+                }
+                for child in [2 * node + 1, 2 * node + 2] {
+                    nodes.extend(self.wakes.entry(child).map(|(at, _)| Reverse((at, child))));
+                }
+            }
+            let Reverse((at, index, nth)) = soonest.pop()?;
+            if served == ahead {
+                return Some(at);
+            }
+            served += 1;
+            let window = self.records[index].window.as_deref();
+            let next = window.map_or(at, |window| window.serves_at(frame, nth + 1, self.latest).max(at));
+            soonest.push(Reverse((next, index, nth + 1)));
+        }
+    }
+
+    /// The token whose rest ends first, of those that limits allow and that the request has not tried.
+    pub(super) fn soonest_resting(&mut self, tried: &[TokenId], now: Moment) -> Option<usize> {
+        let mut nodes = BinaryHeap::new();
+        nodes.extend(self.wakes.entry(0).map(|(at, _)| Reverse((at, 0))));
+        while let Some(Reverse((_, node))) = nodes.pop() {
+            let (_, index) = self.wakes.entry(node)?;
+            let limit_allows = self.limit_allows(index);
+            let record = &self.records[index];
+            if record.lendable_early(self.params.max_concurrency, limit_allows, now)
+                && !tried.contains(&record.entry.id)
+            {
+                return Some(index);
+            }
+            for child in [2 * node + 1, 2 * node + 2] {
+                nodes.extend(self.wakes.entry(child).map(|(at, _)| Reverse((at, child))));
+            }
+        }
+        None
+    }
+}

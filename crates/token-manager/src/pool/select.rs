@@ -1,0 +1,105 @@
+//! Which of the lendable tokens is lent next. Each way keeps its own set of them, so that choosing looks at none in vain.
+
+mod dense;
+mod fenwick;
+mod round_robin;
+mod shares;
+mod use_order;
+
+use dense::Dense;
+use fenwick::Fenwick;
+use round_robin::RoundRobin;
+use shares::Shares;
+use use_order::UseOrder;
+
+use super::record::Record;
+use crate::Strategy;
+
+/// The lendable tokens, by their places in the settings' order.
+#[derive(Debug)]
+pub(super) enum Selector {
+    RoundRobin(RoundRobin),
+    Shares(Shares),
+    Random(Dense),
+    WeightedRandom(Fenwick),
+    UseOrder(UseOrder),
+    LeastLoaded(Dense),
+}
+
+impl Selector {
+    /// A selector without lendable tokens, for tokens of these weights; `cursor` is where round-robin begins.
+    pub(super) fn new(strategy: Strategy, records: &[Record], cursor: usize) -> Self {
+        let weights = || records.iter().map(|record| record.entry.spec.weight.get());
+        let even = weights().all(|weight| weight == 1);
+        match strategy {
+            Strategy::RoundRobin if even => Self::RoundRobin(RoundRobin::new(records.len(), cursor)),
+            Strategy::RoundRobin => Self::Shares(Shares::new(weights().collect())),
+            Strategy::Random if even => Self::Random(Dense::new(records.len())),
+            Strategy::Random => Self::WeightedRandom(Fenwick::new(weights().collect())),
+            Strategy::LeastRecentlyUsed => {
+                let mut order: Vec<usize> = (0..records.len()).collect();
+                // Stable: tokens that were never used, or at the same moment, keep the settings' order.
+                order.sort_by_key(|&token| records[token].last_used);
+                Self::UseOrder(UseOrder::new(&order, if even { Vec::new() } else { weights().collect() }))
+            }
+            Strategy::LeastLoaded => Self::LeastLoaded(Dense::new(records.len())),
+        }
+    }
+
+    /// Where round-robin looks first for the next token.
+    pub(super) fn cursor(&self) -> usize {
+        match self {
+            Self::RoundRobin(it) => it.cursor(),
+            _ => 0,
+        }
+    }
+
+    /// The token can be lent; nothing changes if that is known.
+    pub(super) fn insert(&mut self, token: usize) {
+        match self {
+            Self::RoundRobin(it) => it.insert(token),
+            Self::Shares(it) => it.insert(token),
+            Self::Random(it) | Self::LeastLoaded(it) => it.insert(token),
+            Self::WeightedRandom(it) => it.insert(token),
+            Self::UseOrder(it) => it.insert(token),
+        }
+    }
+
+    /// The token cannot be lent; nothing changes if that is known.
+    pub(super) fn remove(&mut self, token: usize) {
+        match self {
+            Self::RoundRobin(it) => it.remove(token),
+            Self::Shares(it) => it.remove(token),
+            Self::Random(it) | Self::LeastLoaded(it) => it.remove(token),
+            Self::WeightedRandom(it) => it.remove(token),
+            Self::UseOrder(it) => it.remove(token),
+        }
+    }
+
+    /// Chooses a lendable token and counts it as used.
+    pub(super) fn next(&mut self, records: &[Record], entropy: u64) -> Option<usize> {
+        match self {
+            Self::RoundRobin(it) => it.next(),
+            Self::Shares(it) => it.next(),
+            Self::Random(it) => it.any(entropy),
+            Self::WeightedRandom(it) => it.any(entropy),
+            Self::UseOrder(it) => it.next(),
+            Self::LeastLoaded(it) => it.less_loaded_of_two(entropy, |token| {
+                (records[token].in_flight, records[token].entry.spec.weight.get())
+            }),
+        }
+    }
+
+    /// Counts a use of a token that was not chosen here.
+    pub(super) fn used(&mut self, token: usize) {
+        if let Self::UseOrder(it) = self {
+            it.used(token);
+        }
+    }
+}
+
+/// A number below `bound` from 32 random bits, each as likely as the next but for one part in 2^32 / bound.
+fn below(bound: usize, bits: u32) -> usize {
+    let scaled = (bound as u128 * u128::from(bits)) >> 32;
+    usize::try_from(scaled).unwrap_or(0)
+}
