@@ -1,2 +1,78 @@
-//! placeholder
-fn main() {}
+//! The project's own commands: `cargo xtask --help`.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
+
+mod checks;
+mod tidy;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use xshell::Shell;
+
+const HELP: &str = "\
+The commands of this workspace.
+
+Usage: cargo xtask <command>
+
+  test    unit tests, integration tests and examples in the docs, all features on
+  lint    formatting, clippy and the docs with warnings denied; licences and sources, where cargo-deny is installed
+  tidy    what must be absent: imports against the layers, clocks and locks in the pool, names out of their place
+  ci      tidy, lint and test; the others go on where one fails
+  bench   the benches
+";
+
+/// What a command returns; the text of an error is for people.
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+type Command = fn(&Shell) -> Outcome;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let command = arguments.next().unwrap_or_default();
+    if let Some(extra) = arguments.next() {
+        eprintln!("cargo xtask {command} takes no argument: {extra:?}\n\n{HELP}");
+        return ExitCode::from(2);
+    }
+    match run(&command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask {command}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: &str) -> Outcome {
+    let shell = Shell::new()?;
+    shell.change_dir(root());
+    match command {
+        "test" => checks::test(&shell),
+        "lint" => checks::lint(&shell),
+        "tidy" => tidy::run(&shell),
+        "bench" => checks::bench(&shell),
+        "ci" => ci(&shell),
+        "" | "help" | "--help" | "-h" => {
+            print!("{HELP}");
+            Ok(())
+        }
+        unknown => Err(format!("no such command: {unknown:?}\n\n{HELP}").into()),
+    }
+}
+
+/// All checks, the quickest first. One that fails does not hide the others.
+fn ci(shell: &Shell) -> Outcome {
+    let checks: [(&str, Command); 3] = [("tidy", tidy::run), ("lint", checks::lint), ("test", checks::test)];
+    let mut failed = Vec::new();
+    for (name, check) in checks {
+        if let Err(error) = check(shell) {
+            eprintln!("xtask {name}: {error}");
+            failed.push(name);
+        }
+    }
+    if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", ")).into()) }
+}
+
+/// The workspace's folder, whatever folder the command was called in.
+fn root() -> &'static Path {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().unwrap_or(own)
+}

@@ -1,0 +1,49 @@
+//! The commands that hand the work to cargo.
+
+use xshell::{Shell, cmd};
+
+use crate::Outcome;
+
+/// Plain `cargo test`: it runs the examples in the docs too, which nextest does not.
+pub(crate) fn test(shell: &Shell) -> Outcome {
+    cmd!(shell, "cargo test --workspace --all-features").run()?;
+    Ok(())
+}
+
+pub(crate) fn lint(shell: &Shell) -> Outcome {
+    cmd!(shell, "cargo fmt --all --check").run()?;
+    cmd!(shell, "cargo clippy --workspace --all-targets --all-features -- -D warnings").run()?;
+    features(shell)?;
+    let _denied = shell.push_env("RUSTDOCFLAGS", "-D warnings");
+    cmd!(shell, "cargo doc --workspace --all-features --no-deps").run()?;
+    deny(shell)
+}
+
+/// A crate that is used alone has fewer features on than the workspace: each transport must build without the other.
+fn features(shell: &Shell) -> Outcome {
+    for features in ["", "hyper", "reqwest"] {
+        cmd!(shell, "cargo clippy -p tidegate-api-client --lib --no-default-features --features")
+            .arg(features)
+            .args(["--", "-D", "warnings"])
+            .run()?;
+    }
+    Ok(())
+}
+
+fn deny(shell: &Shell) -> Outcome {
+    if cmd!(shell, "cargo deny --version").quiet().ignore_stdout().ignore_stderr().run().is_err() {
+        eprintln!(
+            "NOT CHECKED: licences, bans and sources. cargo-deny is missing; `cargo install cargo-deny` adds it"
+        );
+        return Ok(());
+    }
+    cmd!(shell, "cargo deny --all-features check licenses bans sources").run()?;
+    Ok(())
+}
+
+/// The bench targets alone: `cargo bench` without a target builds every unit test in the release profile first.
+pub(crate) fn bench(shell: &Shell) -> Outcome {
+    let every = "*";
+    cmd!(shell, "cargo bench --workspace --bench {every}").run()?;
+    Ok(())
+}
