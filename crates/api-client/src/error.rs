@@ -75,7 +75,11 @@ impl Error {
     pub fn surely_unsent(&self) -> bool {
         matches!(
             self,
-            Self::Connect(_) | Self::Handshake(_) | Self::Certificate(_) | Self::RefusedStream(_) | Self::Configuration(_)
+            Self::Connect(_)
+                | Self::Handshake(_)
+                | Self::Certificate(_)
+                | Self::RefusedStream(_)
+                | Self::Configuration(_)
         )
     }
 

@@ -149,7 +149,10 @@ impl<B> Clone for ReplayBody<B> {
 
 impl<B> fmt::Debug for ReplayBody<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReplayBody").field("size", &self.hint).field("read", &self.read).finish_non_exhaustive()
+        f.debug_struct("ReplayBody")
+            .field("size", &self.hint)
+            .field("read", &self.read)
+            .finish_non_exhaustive()
     }
 }
 
@@ -265,8 +268,7 @@ impl<B> State<B> {
             Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                 Ok(bytes) => {
                     self.hold(&bytes, cursor);
-                    self.source =
-                        if body.is_end_stream() { Source::Ended(None) } else { Source::Open(body) };
+                    self.source = if body.is_end_stream() { Source::Ended(None) } else { Source::Open(body) };
                     Some(Ok(Frame::data(bytes)))
                 }
                 Err(frame) => match frame.into_trailers() {

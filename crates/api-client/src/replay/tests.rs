@@ -136,7 +136,8 @@ async fn a_try_that_waits_outlives_the_one_that_polled_last() {
     let waiting = tokio::spawn(bytes(first));
     tokio::task::yield_now().await;
     // This one polls after the first, so that the channel knows its waker; then it is given up.
-    let polled = std::future::poll_fn(|cx| Poll::Ready(Pin::new(&mut second).poll_frame(cx).is_pending())).await;
+    let polled =
+        std::future::poll_fn(|cx| Poll::Ready(Pin::new(&mut second).poll_frame(cx).is_pending())).await;
     assert!(polled);
     drop(second);
     sender.send("x".into()).expect("open");
@@ -191,7 +192,8 @@ async fn the_memory_is_shared() {
 
 #[tokio::test]
 async fn trailers_are_sent_again() {
-    let trailers: HeaderMap = [("x-sum".parse().expect("a name"), "7".parse().expect("a value"))].into_iter().collect();
+    let trailers: HeaderMap =
+        [("x-sum".parse().expect("a name"), "7".parse().expect("a value"))].into_iter().collect();
     let frames = [Ok(Frame::data(Bytes::from("data"))), Ok(Frame::trailers(trailers.clone()))];
     let first = ReplayBody::new(Scripted::new(frames), 100, &memory());
     for _ in 0..3 {

@@ -4,6 +4,8 @@
 
 use std::{fmt, time::Duration};
 
+#[cfg(all(feature = "hyper", feature = "reqwest"))]
+mod auto;
 #[cfg(feature = "hyper")]
 mod hyper;
 #[cfg(feature = "reqwest")]
@@ -11,6 +13,8 @@ mod reqwest;
 #[cfg(any(feature = "hyper", feature = "reqwest"))]
 mod tls;
 
+#[cfg(all(feature = "hyper", feature = "reqwest"))]
+pub use self::auto::AutoTransport;
 #[cfg(feature = "hyper")]
 pub use self::hyper::HyperTransport;
 #[cfg(feature = "reqwest")]

@@ -1,0 +1,236 @@
+//! The stack as a plain client.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::uri::{PathAndQuery, Uri};
+use http::{Method, Request, Response};
+use http_body_util::BodyExt;
+use tidegate_backoff_core::{Budget, Ratio};
+use tidegate_token_manager::TokenManager;
+use tower::{Service, ServiceExt};
+
+use crate::body::{Body, BoxError};
+use crate::budget::RetryBudget;
+use crate::classify::Classifier;
+use crate::credential::Credential;
+use crate::decision::RetryParams;
+use crate::entry::{EntryParams, Failure};
+use crate::error::Error;
+use crate::lease::Pool;
+use crate::replay::ReplayMemory;
+use crate::rule::Rule;
+use crate::signature::Signature;
+use crate::stack::{Stack, StackParams, stack};
+use crate::timeout::Timeouts;
+
+/// A client for one API: retries, a pool of tokens, deadlines. A clone shares its connections and its budget.
+#[derive(Clone, Debug)]
+pub struct ApiClient<T> {
+    base: Uri,
+    stack: Stack<T>,
+}
+
+impl ApiClient<()> {
+    /// Begins a client for the API at `base`, such as `https://www.pixiv.net` or `http://127.0.0.1:8080/v2`.
+    pub fn builder(base: impl Into<String>) -> Builder {
+        Builder::new(base.into())
+    }
+}
+
+impl<T, R> ApiClient<T>
+where
+    T: Service<Request<Body>, Response = Response<R>> + Clone + Send + 'static,
+    T::Error: Into<Error>,
+    T::Future: Send + 'static,
+    R: http_body::Body<Data = Bytes> + Send + 'static,
+    R::Error: Into<BoxError>,
+{
+    /// GETs `path` (with its query) below the base.
+    ///
+    /// # Errors
+    ///
+    /// As [`request`](Self::request).
+    pub async fn get(&self, path: &str) -> Result<Response<Body>, Failure> {
+        self.send(Method::GET, path, Body::empty()).await
+    }
+
+    /// POSTs `body` to `path`. It is repeated only where that is surely harmless; an `Idempotency-Key` (see
+    /// [`request`](Self::request)) makes it so.
+    ///
+    /// # Errors
+    ///
+    /// As [`request`](Self::request).
+    pub async fn post(&self, path: &str, body: impl Into<Body>) -> Result<Response<Body>, Failure> {
+        self.send(Method::POST, path, body.into()).await
+    }
+
+    async fn send(&self, method: Method, path: &str, body: Body) -> Result<Response<Body>, Failure> {
+        let request = Request::builder().method(method).uri(path).body(body);
+        self.request(request.map_err(|error| Failure::before_any(Error::Configuration(error.into())))?).await
+    }
+
+    /// Sends a request of any kind; its URI's path and query are taken below the base.
+    ///
+    /// # Errors
+    ///
+    /// When there is no response to hand on: no connection, no answer in time, no token in time. A response of
+    /// any status is a response.
+    pub async fn request<B>(&self, request: Request<B>) -> Result<Response<Body>, Failure>
+    where
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let (mut parts, body) = request.into_parts();
+        parts.uri = below(&self.base, &parts.uri).map_err(Failure::before_any)?;
+        self.stack.clone().oneshot(Request::from_parts(parts, body)).await
+    }
+}
+
+/// `uri`'s path and query under `base`'s origin and path.
+fn below(base: &Uri, uri: &Uri) -> Result<Uri, Error> {
+    let path = uri.path_and_query().map_or("/", PathAndQuery::as_str);
+    let joined = format!("{}{path}", base.path().trim_end_matches('/'));
+    let mut parts = base.clone().into_parts();
+    parts.path_and_query = Some(joined.parse().map_err(configuration)?);
+    Uri::from_parts(parts).map_err(configuration)
+}
+
+fn configuration(error: impl Into<BoxError>) -> Error {
+    Error::Configuration(error.into())
+}
+
+impl Body {
+    /// All bytes to the body's end; trailers are dropped.
+    ///
+    /// # Errors
+    ///
+    /// When the body breaks before its end.
+    pub async fn bytes(self) -> Result<Bytes, BoxError> {
+        Ok(self.collect().await?.to_bytes())
+    }
+}
+
+/// Collects a client's settings; every one has a default.
+#[derive(Debug)]
+#[must_use = "a builder does nothing until it is built"]
+pub struct Builder {
+    base: String,
+    pool: Option<TokenManager>,
+    signature: Signature,
+    retry: RetryParams,
+    timeouts: Timeouts,
+    request_timeout: Duration,
+    budget: Budget,
+    replay_limit: usize,
+    rules: Vec<Rule>,
+}
+
+impl Builder {
+    fn new(base: String) -> Self {
+        Self {
+            base,
+            pool: None,
+            signature: Signature::new(Credential::Bearer),
+            retry: RetryParams::default(),
+            timeouts: Timeouts::default(),
+            request_timeout: Duration::from_secs(30),
+            budget: Budget::new(Ratio::from_millionths(200_000), 10),
+            replay_limit: 1024 * 1024,
+            rules: Vec::new(),
+        }
+    }
+
+    /// Signs each attempt with a token of this pool (none by default).
+    pub fn pool(mut self, pool: TokenManager) -> Self {
+        self.pool = Some(pool);
+        self
+    }
+
+    /// Where the upstream wants its token (`Authorization: Bearer` by default).
+    pub fn credential(mut self, credential: Credential) -> Self {
+        self.signature.credential = credential;
+        self
+    }
+
+    /// When a request is sent again.
+    pub fn retry(mut self, retry: RetryParams) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// How long an attempt may take.
+    pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = timeouts;
+        self
+    }
+
+    /// How long a request may take to its response head, all attempts and waits together (30 s; zero is for
+    /// ever). A [`Deadline`](crate::Deadline) in a request's extensions goes before it.
+    pub fn request_timeout(mut self, timeout: Duration) -> Self {
+        self.request_timeout = timeout;
+        self
+    }
+
+    /// The retry budget (a fifth of the requests, and ten a second).
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// The longest request body, in bytes, that is held so that it can be sent again (1 MiB).
+    pub fn replay_limit(mut self, bytes: usize) -> Self {
+        self.replay_limit = bytes;
+        self
+    }
+
+    /// Rules that come before the table of statuses.
+    pub fn rules(mut self, rules: Vec<Rule>) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    /// A client over reqwest.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Configuration`] when the base is no `http` or `https` URL or the TLS settings do not hold.
+    #[cfg(feature = "reqwest")]
+    pub fn build(self) -> Result<ApiClient<crate::transport::ReqwestTransport>, Error> {
+        let transport =
+            crate::transport::ReqwestTransport::new(&crate::transport::TransportParams::default())?;
+        self.build_over(transport)
+    }
+
+    /// A client over any tower service that speaks HTTP.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Configuration`] when the base is no `http` or `https` URL.
+    pub fn build_over<T, R>(self, transport: T) -> Result<ApiClient<T>, Error>
+    where
+        T: Service<Request<Body>, Response = Response<R>>,
+        T::Error: Into<Error>,
+        R: http_body::Body<Data = Bytes> + Send + 'static,
+        R::Error: Into<BoxError>,
+    {
+        let base: Uri = self.base.parse().map_err(configuration)?;
+        if !matches!(base.scheme_str(), Some("http" | "https")) || base.query().is_some() {
+            return Err(configuration(format!("{base} is not the http or https URL of an API")));
+        }
+        let signature = self.signature;
+        let params = StackParams {
+            entry: EntryParams {
+                request_timeout: self.request_timeout,
+                replay_limit: self.replay_limit,
+                replay_memory: ReplayMemory::new(64 * 1024 * 1024),
+                budget: RetryBudget::new(self.budget),
+            },
+            retry: self.retry,
+            pool: self.pool.map(|manager| Pool { manager, signature }),
+            classifier: Classifier::new(self.rules),
+            timeouts: self.timeouts,
+        };
+        Ok(ApiClient { base, stack: stack(transport, params) })
+    }
+}

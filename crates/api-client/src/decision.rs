@@ -1,0 +1,148 @@
+//! What follows a failed attempt, decided in one pure function.
+
+use std::time::Duration;
+
+use http::{HeaderMap, Method, StatusCode};
+use tidegate_backoff_core::{Backoff, Jitter};
+use tokio::time::Instant;
+
+use crate::journey::Progress;
+use crate::verdict::{Fault, Verdict};
+
+/// The limits within which a request may be sent again.
+#[derive(Clone, Debug)]
+pub struct RetryParams {
+    /// The waits between retries (level one of the two back-offs).
+    pub backoff: Backoff,
+    /// Retries after faults of the upstream, at most.
+    pub max_retries: u32,
+    /// Switches to another token, at most.
+    pub max_switches: u32,
+    /// A told delay (`Retry-After`) that is longer is not waited for: the caller is answered now.
+    pub max_retry_after: Duration,
+    /// Whether a request that is not idempotent may be repeated as if it were.
+    pub unsafe_repeats: UnsafeRepeats,
+}
+
+/// Whether requests that are not idempotent (RFC 9110, section 9.2.2) are repeated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnsafeRepeats {
+    /// Only when the upstream surely did not act on the attempt, or the request carries an `Idempotency-Key`.
+    #[default]
+    Forbidden,
+    /// Always; for upstreams that are known to bear it.
+    Allowed,
+}
+
+impl Default for RetryParams {
+    /// PixivFE's settings: three retries after 500 ms, 1 s, 2 s, at most 8 s apart, with full jitter.
+    fn default() -> Self {
+        let schedule =
+            tidegate_backoff_core::Exponential::new(Duration::from_millis(500), Duration::from_secs(8));
+        Self {
+            backoff: Backoff::new(schedule, Jitter::Full),
+            max_retries: 3,
+            max_switches: 5,
+            max_retry_after: Duration::from_secs(30),
+            unsafe_repeats: UnsafeRepeats::Forbidden,
+        }
+    }
+}
+
+/// What is done about a failed attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// The caller gets what the attempt got.
+    Return,
+    /// The same again after `wait`.
+    Retry { wait: Duration },
+    /// The same at once with another token; `may_wait` when none is ready now.
+    Switch { may_wait: bool },
+}
+
+/// What is known when an attempt has ended.
+pub(crate) struct Situation<'a> {
+    pub(crate) verdict: Verdict,
+    pub(crate) status: Option<StatusCode>,
+    pub(crate) surely_unsent: bool,
+    pub(crate) method: &'a Method,
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) body_is_held: bool,
+    pub(crate) progress: Progress,
+    pub(crate) now: Instant,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) entropy: [u64; 2],
+}
+
+impl RetryParams {
+    /// Decides; `withdraw` asks the retry budget, last of all and only when everything else allows it.
+    pub(crate) fn decide(&self, at: &Situation<'_>, withdraw: impl FnOnce() -> bool) -> Decision {
+        if !at.body_is_held || at.deadline.is_some_and(|deadline| at.now >= deadline) {
+            return Decision::Return;
+        }
+        match at.verdict.fault {
+            Fault::TokenLimited | Fault::TokenRejected => self.switch(at, true, withdraw),
+            Fault::Forbidden if at.progress.switches == 0 => self.switch(at, false, withdraw),
+            Fault::Upstream => self.retry(at, withdraw),
+            Fault::Forbidden | Fault::None | Fault::Request | Fault::Configuration | Fault::Caller => {
+                Decision::Return
+            }
+        }
+    }
+
+    /// A first switch is free: it goes to a token that stands idle. A 403 does not prove that the upstream
+    /// left a request undone, so it moves safe methods only.
+    fn switch(&self, at: &Situation<'_>, may_wait: bool, withdraw: impl FnOnce() -> bool) -> Decision {
+        let movable = at.status != Some(StatusCode::FORBIDDEN) || at.method.is_safe();
+        let switches = at.progress.switches;
+        if movable && switches < self.max_switches && (switches == 0 || withdraw()) {
+            Decision::Switch { may_wait }
+        } else {
+            Decision::Return
+        }
+    }
+
+    fn retry(&self, at: &Situation<'_>, withdraw: impl FnOnce() -> bool) -> Decision {
+        if at.progress.retries >= self.max_retries || !self.repeating_is_safe(at) {
+            return Decision::Return;
+        }
+        let Some(wait) = self.wait(at) else { return Decision::Return };
+        let ends_in_time = match at.deadline {
+            Some(deadline) => at.now.checked_add(wait).is_some_and(|end| end < deadline),
+            None => true,
+        };
+        if ends_in_time && withdraw() { Decision::Retry { wait } } else { Decision::Return }
+    }
+
+    fn repeating_is_safe(&self, at: &Situation<'_>) -> bool {
+        at.method.is_idempotent()
+            || at.surely_unsent
+            || at.status == Some(StatusCode::TOO_MANY_REQUESTS)
+            || at.headers.contains_key("idempotency-key")
+            || self.unsafe_repeats == UnsafeRepeats::Allowed
+    }
+
+    /// The wait before the next retry; `None` when the upstream asks for more than `max_retry_after`.
+    ///
+    /// A told delay is a floor. Where it wins, a jittered share of the base is added, so that all who were told
+    /// the same moment do not return in it together.
+    fn wait(&self, at: &Situation<'_>) -> Option<Duration> {
+        let [entropy, spread] = at.entropy;
+        let computed = self.backoff.delay(at.progress.retries, at.progress.backoff, entropy);
+        match at.verdict.told {
+            Some(told) if told > self.max_retry_after => None,
+            Some(told) if told > computed => {
+                let base = self.backoff.schedule().base();
+                let share = match self.backoff.jitter() {
+                    Jitter::None => Duration::ZERO,
+                    _ => Backoff::new(self.backoff.schedule(), Jitter::Full).delay(0, base, spread),
+                };
+                Some(told.saturating_add(share))
+            }
+            _ => Some(computed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

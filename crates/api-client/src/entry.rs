@@ -1,0 +1,136 @@
+//! The way into the stack: a request gets its journey, its deadline and a body that can be sent again.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use http::{HeaderValue, Request, Response};
+use pin_project_lite::pin_project;
+use tokio::time::Instant;
+use tower::{Layer, Service};
+
+use crate::body::{Body, BoxError};
+use crate::budget::RetryBudget;
+use crate::deadline::Deadline;
+use crate::error::Error;
+use crate::journey::{Attempts, Journey};
+use crate::replay::{ReplayBody, ReplayMemory};
+
+/// The response header that tells how often the upstream was called.
+pub const ATTEMPTS_HEADER: &str = "tidegate-attempts";
+
+/// What a request gets on its way in.
+#[derive(Clone, Debug)]
+pub struct EntryParams {
+    /// To the response head, where the request brings no [`Deadline`] of its own; zero is for ever.
+    pub request_timeout: Duration,
+    /// The longest request body that is held to be sent again, in bytes.
+    pub replay_limit: usize,
+    /// The memory for all held bodies.
+    pub replay_memory: ReplayMemory,
+    /// The budget that the request's share is paid into.
+    pub budget: RetryBudget,
+}
+
+/// Adds [`Entry`] to the steps below.
+#[derive(Clone, Debug)]
+pub struct EntryLayer(EntryParams);
+
+impl EntryLayer {
+    /// A layer with these parameters.
+    pub const fn new(params: EntryParams) -> Self {
+        Self(params)
+    }
+}
+
+impl<S> Layer<S> for EntryLayer {
+    type Service = Entry<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        Entry { inner, params: self.0.clone() }
+    }
+}
+
+/// The outermost step; it also tells the caller how many attempts there were.
+#[derive(Clone, Debug)]
+pub struct Entry<S> {
+    inner: S,
+    params: EntryParams,
+}
+
+impl<S, B> Service<Request<B>> for Entry<S>
+where
+    S: Service<Request<ReplayBody<Body>>, Response = Response<Body>, Error = Error>,
+    B: http_body::Body<Data = bytes::Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response<Body>;
+    type Error = Failure;
+    type Future = EntryFuture<S::Future>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+        self.inner.poll_ready(cx).map_err(Failure::before_any)
+    }
+
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let EntryParams { request_timeout, replay_limit, replay_memory, budget } = &self.params;
+        budget.deposit();
+        let extensions = request.extensions_mut();
+        let journey = extensions.get_or_insert_default::<Journey>().clone();
+        if extensions.get::<Deadline>().is_none() && !request_timeout.is_zero() {
+            if let Some(deadline) = Instant::now().checked_add(*request_timeout) {
+                extensions.insert(Deadline(deadline));
+            }
+        }
+        let request = request.map(|body| ReplayBody::new(Body::new(body), *replay_limit, replay_memory));
+        EntryFuture { inner: self.inner.call(request), journey }
+    }
+}
+
+pin_project! {
+    /// The request, on its way.
+    pub struct EntryFuture<F> {
+        #[pin]
+        inner: F,
+        journey: Journey,
+    }
+}
+
+impl<F> Future for EntryFuture<F>
+where
+    F: Future<Output = Result<Response<Body>, Error>>,
+{
+    type Output = Result<Response<Body>, Failure>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let result = ready!(this.inner.poll(cx));
+        let attempts = this.journey.attempts();
+        Poll::Ready(match result {
+            Ok(mut response) => {
+                response.headers_mut().insert(ATTEMPTS_HEADER, HeaderValue::from(attempts.count()));
+                response.extensions_mut().insert(attempts);
+                Ok(response)
+            }
+            Err(error) => Err(Failure { error, attempts }),
+        })
+    }
+}
+
+/// Why a request has no response, and what was tried.
+#[derive(Debug, thiserror::Error)]
+#[error("no response after {} attempts", .attempts.count())]
+pub struct Failure {
+    /// What the last attempt ended in.
+    #[source]
+    pub error: Error,
+    /// All attempts, first to last.
+    pub attempts: Attempts,
+}
+
+impl Failure {
+    pub(crate) fn before_any(error: Error) -> Self {
+        Self { error, attempts: Attempts::default() }
+    }
+}

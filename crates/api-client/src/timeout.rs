@@ -1,0 +1,155 @@
+//! The time that one attempt may take.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use http::{Request, Response};
+use pin_project_lite::pin_project;
+use tokio::time::{Instant, Sleep};
+use tower::{Layer, Service};
+
+use crate::body::Body;
+use crate::deadline::Deadline;
+use crate::error::Error;
+use crate::idle::idle_limited;
+use crate::upload::{Upload, UploadWatch};
+
+/// The timeouts of an attempt; zero turns one off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// From the sent request body to the response head.
+    pub attempt: Duration,
+    /// Without a byte of a body, in either direction.
+    pub body_idle: Duration,
+}
+
+impl Default for Timeouts {
+    /// 10 s for an attempt, 2 minutes for a silent body.
+    fn default() -> Self {
+        Self { attempt: Duration::from_secs(10), body_idle: Duration::from_secs(120) }
+    }
+}
+
+impl Timeouts {
+    /// When an attempt whose upload stands so is given up.
+    fn end(&self, upload: Upload) -> Option<Instant> {
+        let (since, limit) = match upload {
+            Upload::Running(moved) => (moved, self.body_idle),
+            Upload::Ended(sent) => (sent, self.attempt),
+        };
+        if limit.is_zero() { None } else { since.checked_add(limit) }
+    }
+}
+
+/// Adds [`AttemptTimeout`] to a transport.
+#[derive(Clone, Copy, Debug)]
+pub struct AttemptTimeoutLayer(Timeouts);
+
+impl AttemptTimeoutLayer {
+    /// A layer with these timeouts.
+    pub const fn new(timeouts: Timeouts) -> Self {
+        Self(timeouts)
+    }
+}
+
+impl<S> Layer<S> for AttemptTimeoutLayer {
+    type Service = AttemptTimeout<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        AttemptTimeout { inner, timeouts: self.0 }
+    }
+}
+
+/// Gives up an attempt at its timeout or at the request's [`Deadline`], and a body that falls silent.
+#[derive(Clone, Debug)]
+pub struct AttemptTimeout<S> {
+    inner: S,
+    timeouts: Timeouts,
+}
+
+impl<S, R> Service<Request<Body>> for AttemptTimeout<S>
+where
+    S: Service<Request<Body>, Response = Response<R>>,
+    S::Error: Into<Error>,
+    R: http_body::Body<Data = bytes::Bytes> + Send + 'static,
+    R::Error: Into<crate::body::BoxError>,
+{
+    type Response = Response<Body>;
+    type Error = Error;
+    type Future = AttemptFuture<S::Future>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.inner.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let deadline = Deadline::of(request.extensions());
+        let now = Instant::now();
+        let (parts, body) = request.into_parts();
+        let (upload, body) = UploadWatch::new(body, now);
+        AttemptFuture {
+            attempt: self.inner.call(Request::from_parts(parts, body)),
+            upload,
+            deadline,
+            timeouts: self.timeouts,
+            sleep: tokio::time::sleep_until(now),
+            armed: None,
+        }
+    }
+}
+
+pin_project! {
+    /// The attempt, against its clock.
+    pub struct AttemptFuture<F> {
+        #[pin]
+        attempt: F,
+        #[pin]
+        sleep: Sleep,
+        armed: Option<Instant>,
+        upload: UploadWatch,
+        deadline: Option<Instant>,
+        timeouts: Timeouts,
+    }
+}
+
+impl<F, R, E> Future for AttemptFuture<F>
+where
+    F: Future<Output = Result<Response<R>, E>>,
+    E: Into<Error>,
+    R: http_body::Body<Data = bytes::Bytes> + Send + 'static,
+    R::Error: Into<crate::body::BoxError>,
+{
+    type Output = Result<Response<Body>, Error>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        if let Poll::Ready(result) = this.attempt.poll(cx) {
+            let idle = this.timeouts.body_idle;
+            return Poll::Ready(
+                result
+                    .map(|response| response.map(|body| idle_limited(Body::new(body), idle)))
+                    .map_err(Into::into),
+            );
+        }
+        loop {
+            // The upload moves while the clock runs: an end counts only if it still stands when it is reached.
+            let timeout = this.timeouts.end(this.upload.poll(cx));
+            let Some(end) = timeout.into_iter().chain(*this.deadline).min() else { return Poll::Pending };
+            if *this.armed == Some(end) && this.sleep.is_elapsed() {
+                let past_deadline = *this.deadline == Some(end);
+                return Poll::Ready(Err(if past_deadline {
+                    Error::Deadline
+                } else {
+                    Error::AttemptTimeout { timeout: this.timeouts.attempt }
+                }));
+            }
+            if *this.armed != Some(end) {
+                this.sleep.as_mut().reset(end);
+                *this.armed = Some(end);
+            }
+            ready!(this.sleep.as_mut().poll(cx));
+        }
+    }
+}
