@@ -157,7 +157,7 @@ fn set_query(uri: &mut Uri, query: Option<&str>) -> Result<(), Error> {
         None => uri.path().to_owned(),
     };
     let configuration = |error: http::Error| Error::Configuration(error.into());
-    let mut parts = std::mem::take(uri).into_parts();
+    let mut parts = uri.clone().into_parts();
     parts.path_and_query = Some(PathAndQuery::try_from(target).map_err(|error| configuration(error.into()))?);
     *uri = Uri::from_parts(parts).map_err(|error| configuration(error.into()))?;
     Ok(())
