@@ -1,0 +1,280 @@
+//! The access log: one line a request, written when its answer has ended or its client has gone.
+//!
+//! It holds the path without the query, and tokens by their ids: what a client asks for in detail is its own matter.
+
+use std::fmt::Write as _;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Buf;
+use http::{Method, Response, StatusCode};
+use http_body::{Body, Frame, SizeHint};
+use pin_project_lite::pin_project;
+use tidegate_api_client::{Attempts, Ended, Journey};
+use tokio::time::Instant;
+
+/// The target of these lines, for filters.
+pub(crate) const TARGET: &str = "access";
+
+/// What is known of a request before it is answered. Dropped without an answer, it says that the client has gone.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) request_id: String,
+    pub(crate) method: Method,
+    /// Without the query.
+    pub(crate) path: String,
+    /// The route's prefix.
+    pub(crate) route: String,
+    /// The client key's name.
+    pub(crate) client: Option<String>,
+    pub(crate) client_ip: Option<IpAddr>,
+    pub(crate) started: Instant,
+    /// Holds the attempts, also those of a request that was given up.
+    pub(crate) journey: Journey,
+    state: Progress,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    status: Option<StatusCode>,
+    bytes: u64,
+    end: End,
+}
+
+/// How the answer ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum End {
+    /// The client went away before the end.
+    #[default]
+    Left,
+    Whole,
+    /// The upstream broke off, and so was the client.
+    Broken,
+}
+
+impl End {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Left => "left",
+            Self::Whole => "whole",
+            Self::Broken => "broken",
+        }
+    }
+}
+
+impl Entry {
+    pub(crate) fn new(request_id: &str, method: &Method, path: &str, journey: Journey, started: Instant) -> Self {
+        Self {
+            request_id: request_id.to_owned(),
+            method: method.clone(),
+            path: path.to_owned(),
+            route: String::new(),
+            client: None,
+            client_ip: None,
+            started,
+            journey,
+            state: Progress::default(),
+        }
+    }
+
+    /// The answer; the line is written when its body has ended.
+    pub(crate) fn answer<B: Body>(mut self, response: Response<B>) -> Response<LoggedBody<B>> {
+        self.state.status = Some(response.status());
+        if response.body().is_end_stream() {
+            self.state.end = End::Whole;
+        }
+        response.map(|inner| LoggedBody { inner, entry: self })
+    }
+
+    fn write(&self) {
+        let attempts = self.journey.attempts();
+        let waited: std::time::Duration = attempts.iter().map(|attempt| attempt.wait + attempt.token_wait).sum();
+        // 499 is nginx's word for a client that went away before its answer.
+        let status = self.state.status.map_or(499, |status| status.as_u16());
+        tracing::info!(
+            target: TARGET,
+            id = %self.request_id,
+            method = %self.method,
+            path = %Printable(&self.path),
+            status,
+            route = %self.route,
+            client = self.client.as_deref(),
+            ip = self.client_ip.map(tracing::field::display),
+            attempts = %Summary(&attempts),
+            waited_ms = millis(waited),
+            duration_ms = millis(self.started.elapsed()),
+            bytes = self.state.bytes,
+            end = self.state.end.as_str(),
+        );
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.write();
+    }
+}
+
+fn millis(duration: std::time::Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Each attempt's token and end: `7f3a9c21d04be85a:429 1d04be85a7f3a9c2:200`.
+struct Summary<'a>(&'a Attempts);
+
+impl std::fmt::Display for Summary<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (n, attempt) in self.0.iter().enumerate() {
+            if n > 0 {
+                f.write_char(' ')?;
+            }
+            match attempt.token {
+                Some(token) => write!(f, "{token}:")?,
+                None => f.write_str("-:")?,
+            }
+            match attempt.ended {
+                Ended::Status(status) => f.write_str(status.as_str())?,
+                Ended::Failed(kind) => f.write_str(kind)?,
+                Ended::Unfinished => f.write_str("unfinished")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A path as a terminal can bear it: what is no printable ASCII is percent-encoded.
+struct Printable<'a>(&'a str);
+
+impl std::fmt::Display for Printable<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for byte in self.0.bytes() {
+            match byte {
+                b'!'..=b'~' => f.write_char(char::from(byte))?,
+                _ => write!(f, "%{byte:02X}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+pin_project! {
+    /// A response body that writes its request's line at the end.
+    #[derive(Debug)]
+    pub(crate) struct LoggedBody<B> {
+        #[pin]
+        inner: B,
+        entry: Entry,
+    }
+}
+
+impl<B: Body> Body for LoggedBody<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        let mut this = self.project();
+        let frame = ready!(this.inner.as_mut().poll_frame(cx));
+        let state = &mut this.entry.state;
+        match &frame {
+            None => state.end = End::Whole,
+            Some(Err(_)) => state.end = End::Broken,
+            Some(Ok(frame)) => {
+                let length = frame.data_ref().map_or(0, Buf::remaining);
+                state.bytes = state.bytes.saturating_add(u64::try_from(length).unwrap_or(u64::MAX));
+                // hyper does not ask again where the length is known.
+                if this.inner.is_end_stream() {
+                    state.end = End::Whole;
+                }
+            }
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+    use http_body_util::{BodyExt, Full};
+    use std::sync::{Arc, Mutex};
+    use tracing_subscriber::fmt::MakeWriter;
+
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl<'a> MakeWriter<'a> for Log {
+        type Writer = Self;
+        fn make_writer(&'a self) -> Self {
+            self.clone()
+        }
+    }
+
+    fn written(act: impl FnOnce(Entry)) -> String {
+        let log = Log::default();
+        let subscriber = tracing_subscriber::fmt().with_writer(log.clone()).with_ansi(false).without_time().finish();
+        tracing::subscriber::with_default(subscriber, || {
+            let mut entry =
+                Entry::new("id-1", &Method::GET, "/a/\u{9b}31m%20", Journey::new(), Instant::now());
+            entry.route = "/".to_owned();
+            act(entry);
+        });
+        String::from_utf8(log.0.lock().unwrap().clone()).unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_line_says_how_the_answer_ended() {
+        let full = || Response::new(Full::new(Bytes::from_static(b"12345")));
+        let read = written(|entry| {
+            let mut body = std::pin::pin!(entry.answer(full()).into_body());
+            let frame = futures_frame(body.as_mut());
+            assert_eq!(frame.unwrap().unwrap().into_data().unwrap(), "12345");
+        });
+        let unread = written(|entry| drop(entry.answer(full())));
+        let empty = written(|entry| drop(entry.answer(Response::new(Full::<Bytes>::default()))));
+        let given_up = written(drop);
+        for (line, status, bytes, end) in
+            [(&read, 200, 5, "whole"), (&unread, 200, 0, "left"), (&empty, 200, 0, "whole"), (&given_up, 499, 0, "left")]
+        {
+            let want = format!(
+                " INFO access: id=id-1 method=GET path=/a/%C2%9B31m%20 status={status} route=/ attempts= \
+                 waited_ms=0 duration_ms=0 bytes={bytes} end=\"{end}\"\n"
+            );
+            assert_eq!(*line, want);
+        }
+    }
+
+    fn futures_frame<B: Body + Unpin>(body: Pin<&mut B>) -> Option<Result<Frame<B::Data>, B::Error>> {
+        let waker = std::task::Waker::noop();
+        match body.poll_frame(&mut Context::from_waker(waker)) {
+            Poll::Ready(frame) => frame,
+            Poll::Pending => None,
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_passes_unchanged() {
+        let entry = Entry::new("id", &Method::GET, "/", Journey::new(), Instant::now());
+        let response = entry.answer(Response::new(Full::new(Bytes::from_static(b"12345"))));
+        assert_eq!(response.body().size_hint().exact(), Some(5));
+        assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "12345");
+    }
+}
