@@ -1,6 +1,7 @@
 //! The response body, and how a piece of it is read without losing the rest.
 
 use std::{
+    any::Any,
     collections::VecDeque,
     fmt,
     pin::Pin,
@@ -34,16 +35,30 @@ impl Body {
         Self(Inner::Empty)
     }
 
-    /// Any other body.
+    /// Any other body. A [`Body`] is taken as it is.
     pub fn new<B>(body: B) -> Self
     where
         B: HttpBody<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
         if body.is_end_stream() {
-            Self::empty()
-        } else {
-            Self(Inner::Stream(body.map_err(Into::into).boxed_unsync()))
+            return Self::empty();
+        }
+        // Not a box in a box: bodies pass many steps that are generic over them.
+        let mut body = Some(body);
+        if let Some(same) = (&mut body as &mut dyn Any).downcast_mut::<Option<Self>>() {
+            return same.take().unwrap_or_default();
+        }
+        body.map_or_else(Self::empty, |body| Self(Inner::Stream(body.map_err(Into::into).boxed_unsync())))
+    }
+
+    /// The bytes of a body that has all of them, and can neither wait nor fail.
+    #[cfg(any(feature = "hyper", feature = "reqwest"))]
+    pub(crate) fn into_ready(self) -> Result<Bytes, Self> {
+        match self.0 {
+            Inner::Empty => Ok(Bytes::new()),
+            Inner::Full(bytes) => Ok(bytes),
+            Inner::Stream(_) => Err(self),
         }
     }
 }

@@ -6,8 +6,12 @@ use std::{fmt, time::Duration};
 
 #[cfg(all(feature = "hyper", feature = "reqwest"))]
 mod auto;
+#[cfg(any(feature = "hyper", feature = "reqwest"))]
+mod failure;
 #[cfg(feature = "hyper")]
 mod hyper;
+#[cfg(any(feature = "hyper", feature = "reqwest"))]
+mod outgoing;
 #[cfg(feature = "reqwest")]
 mod reqwest;
 #[cfg(any(feature = "hyper", feature = "reqwest"))]
@@ -92,4 +96,16 @@ impl fmt::Debug for Proxy {
             Self::Environment { .. } => "Environment { .. }",
         })
     }
+}
+
+/// Both clients send to absolute `http` and `https` targets alone.
+#[cfg(any(feature = "hyper", feature = "reqwest"))]
+fn check_target(target: &http::Uri) -> Result<(), crate::Error> {
+    let fault = match (target.scheme_str(), target.host()) {
+        (Some("http" | "https"), Some(host)) if !host.is_empty() => return Ok(()),
+        (Some("http" | "https"), _) => "the URL has no host",
+        (Some(_), _) => "the URL's scheme is neither http nor https",
+        (None, _) => "the URL has no scheme",
+    };
+    Err(crate::Error::Configuration(fault.into()))
 }

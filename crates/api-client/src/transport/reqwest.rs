@@ -1,45 +1,163 @@
-//! placeholder
+//! The transport over reqwest: the default for programmers, and the way through a proxy.
 
-use bytes::Bytes;
-use http_body::Body as HttpBody;
 use std::{
+    fmt,
     future::Future,
     pin::Pin,
     task::{Context, Poll},
+    time::Duration,
 };
 
-use super::TransportParams;
-use crate::{Body, BoxError, Error};
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::Body as HttpBody;
+use http_body_util::BodyExt;
+use reqwest::{Client, ClientBuilder, NoProxy, redirect};
+use tower::Service;
 
-/// The transport over reqwest.
-#[derive(Clone, Debug)]
-pub struct ReqwestTransport {}
+use super::{
+    Proxy, TransportParams, Version,
+    failure::{self, Stage},
+    outgoing::Outgoing,
+    tls,
+};
+use crate::body::{Body, BoxError};
+use crate::error::Error;
+
+/// As in the hyper transport.
+const PING_EVERY: Duration = Duration::from_secs(20);
+const PING_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// reqwest with all that it does on its own turned off: redirects, referer, retries, decompression, and proxies
+/// from the environment. What is left of it: targets are written as the URL standard has them, and a request
+/// without `Accept` gets `*/*`. Clones share the connections.
+#[derive(Clone)]
+pub struct ReqwestTransport {
+    client: Client,
+}
 
 impl ReqwestTransport {
-    /// A transport with these settings.
+    /// A transport with these settings. It needs a tokio runtime from its first request on.
     ///
     /// # Errors
     ///
-    /// [`Error::Configuration`] for a proxy or certificate that is none.
-    pub fn new(_params: &TransportParams) -> Result<Self, Error> {
-        Ok(Self {})
+    /// [`Error::Configuration`] for a proxy that is no URL, and for an extra root that is no certificate.
+    pub fn new(params: &TransportParams) -> Result<Self, Error> {
+        let idle_timeout = Some(params.pool_idle_timeout).filter(|timeout| !timeout.is_zero());
+        let mut builder = Client::builder()
+            .tls_backend_preconfigured(tls::client_config(params)?)
+            .redirect(redirect::Policy::none())
+            .referer(false)
+            .retry(reqwest::retry::never())
+            .no_proxy()
+            .tcp_nodelay(true)
+            .tcp_keepalive(PING_EVERY)
+            .pool_idle_timeout(idle_timeout)
+            .http2_keep_alive_interval(PING_EVERY)
+            .http2_keep_alive_timeout(PING_TIMEOUT);
+        if !params.connect_timeout.is_zero() {
+            builder = builder.connect_timeout(params.connect_timeout);
+        }
+        builder = match params.version {
+            Version::Negotiated => builder,
+            Version::Http1 => builder.http1_only(),
+            Version::Http2 => builder.http2_prior_knowledge(),
+        };
+        let built = with_proxies(builder, &params.proxy).and_then(ClientBuilder::build);
+        built.map(|client| Self { client }).map_err(|error| Error::Configuration(error.without_url().into()))
+    }
+
+    /// A transport over a client that was made elsewhere. Its redirects and retries should be off, or they are
+    /// not counted, and a redirect may carry the token to another host.
+    pub const fn from_client(client: Client) -> Self {
+        Self { client }
     }
 }
 
-impl<B> tower::Service<http::Request<B>> for ReqwestTransport
+fn with_proxies(mut builder: ClientBuilder, proxy: &Proxy) -> Result<ClientBuilder, reqwest::Error> {
+    match proxy {
+        Proxy::Off => {}
+        Proxy::All(url) => builder = builder.proxy(reqwest::Proxy::all(url)?),
+        Proxy::Environment { http, https, all, no_proxy } => {
+            let except = no_proxy.as_deref().and_then(NoProxy::from_string);
+            let given = |url: &Option<String>| url.clone().filter(|url| !url.trim().is_empty());
+            // The first that takes a target's scheme wins: the narrow ones stand before the wide one.
+            if let Some(url) = given(http) {
+                builder = builder.proxy(reqwest::Proxy::http(url)?.no_proxy(except.clone()));
+            }
+            if let Some(url) = given(https) {
+                builder = builder.proxy(reqwest::Proxy::https(url)?.no_proxy(except.clone()));
+            }
+            if let Some(url) = given(all) {
+                builder = builder.proxy(reqwest::Proxy::all(url)?.no_proxy(except));
+            }
+        }
+    }
+    Ok(builder)
+}
+
+impl fmt::Debug for ReqwestTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // reqwest's own shows proxies, and with them their passwords.
+        f.debug_struct("ReqwestTransport").finish_non_exhaustive()
+    }
+}
+
+impl<B> Service<Request<B>> for ReqwestTransport
 where
     B: HttpBody<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    type Response = http::Response<Body>;
+    type Response = Response<Body>;
     type Error = Error;
-    type Future = Pin<Box<dyn Future<Output = Result<http::Response<Body>, Error>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Error>> + Send>>;
 
-    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+    /// Always ready: connections are made as they are needed.
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, _request: http::Request<B>) -> Self::Future {
-        Box::pin(async { Err(Error::Closed) })
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let (mut parts, body) = request.into_parts();
+        if let Err(error) = super::check_target(&parts.uri) {
+            return Box::pin(std::future::ready(Err(error)));
+        }
+        // The connection decides; a request that came in as HTTP/2 must not ask for it here.
+        parts.version = http::Version::HTTP_11;
+        let (body, breakage) = match Body::new(body).into_ready() {
+            Ok(bytes) => (bytes.into(), None),
+            Err(body) => {
+                let (body, breakage) = Outgoing::new(body);
+                (reqwest::Body::wrap(body), Some(breakage))
+            }
+        };
+        let request = match reqwest::Request::try_from(Request::from_parts(parts, body)) {
+            Ok(request) => request,
+            Err(error) => {
+                let error = Error::Configuration(error.without_url().into());
+                return Box::pin(std::future::ready(Err(error)));
+            }
+        };
+        let response = self.client.execute(request);
+        Box::pin(async move {
+            let error = match response.await {
+                Ok(response) => return Ok(received(response)),
+                // The URL may hold the token.
+                Err(error) => error.without_url(),
+            };
+            if let Some(error) = breakage.and_then(|breakage| breakage.take()) {
+                return Err(Error::RequestBody(error));
+            }
+            if error.is_builder() {
+                return Err(Error::Configuration(error.into()));
+            }
+            let stage = if error.is_connect() { Stage::Connecting } else { Stage::Sending };
+            Err(failure::read(error.into(), stage))
+        })
     }
+}
+
+fn received(response: reqwest::Response) -> Response<Body> {
+    let response = Response::<reqwest::Body>::from(response);
+    response.map(|body| Body::new(body.map_err(reqwest::Error::without_url)))
 }
