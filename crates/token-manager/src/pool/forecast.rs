@@ -96,8 +96,9 @@ impl Pool {
                 return Some(at);
             }
             served += 1;
-            let window = self.records[index].window.as_deref();
-            let next = window.map_or(at, |window| window.serves_at(frame, nth + 1, self.latest).max(at));
+            let record = &self.records[index];
+            let rested = record.rests_until(self.latest).unwrap_or(self.latest);
+            let next = record.window.as_deref().map_or(at, |window| window.serves_at(frame, nth + 1, rested));
             soonest.push(Reverse((next, index, nth + 1)));
         }
     }

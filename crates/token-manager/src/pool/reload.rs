@@ -13,7 +13,8 @@ impl Pool {
     /// not lent again, and one that comes is ready. Of two with one id the first counts.
     pub(crate) fn reload(&mut self, specs: Vec<(TokenId, TokenSpec)>, now: Instant) {
         self.advance(now);
-        let at_cursor = self.records.get(self.selector.cursor()).map(|record| record.entry.id);
+        let at_cursor =
+            self.records.get(self.selector.cursor()).or(self.records.first()).map(|record| record.entry.id);
         let mut before: HashMap<TokenId, Record, super::IdHash> = std::mem::take(&mut self.retired);
         before.extend(self.records.drain(..).map(|record| (record.entry.id, record)));
 

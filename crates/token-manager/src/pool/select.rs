@@ -33,7 +33,7 @@ impl Selector {
         let even = weights().all(|weight| weight == 1);
         match strategy {
             Strategy::RoundRobin if even => Self::RoundRobin(RoundRobin::new(records.len(), cursor)),
-            Strategy::RoundRobin => Self::Shares(Shares::new(weights().collect())),
+            Strategy::RoundRobin => Self::Shares(Shares::new(weights().collect(), cursor)),
             Strategy::Random if even => Self::Random(Dense::new(records.len())),
             Strategy::Random => Self::WeightedRandom(Fenwick::new(weights().collect())),
             Strategy::LeastRecentlyUsed => {
@@ -50,7 +50,8 @@ impl Selector {
     pub(super) fn cursor(&self) -> usize {
         match self {
             Self::RoundRobin(it) => it.cursor(),
-            _ => 0,
+            Self::Shares(it) => it.cursor(),
+            Self::Random(_) | Self::WeightedRandom(_) | Self::UseOrder(_) | Self::LeastLoaded(_) => 0,
         }
     }
 

@@ -71,21 +71,22 @@ impl Window {
         }
     }
 
-    /// The moment from which the limit allows a lend: now or earlier if it does already.
+    /// The moment from which the limit allows a lend: now if it does already.
     pub(super) fn free_at(&mut self, frame: Frame, now: Moment) -> Moment {
         self.forget(frame, now);
         self.serves_at(frame, 0, now)
     }
 
-    /// The moment at which the limit allows lend number `nth` from now (0 is the next), if each before it is made as soon as it may
-    /// be. [`free_at`](Self::free_at) must have been asked at this moment.
-    pub(super) fn serves_at(&self, frame: Frame, nth: u32, now: Moment) -> Moment {
+    /// The moment at which the limit allows lend number `nth` (0 is the next), if each is made as soon as it may be, and the first
+    /// not before `from`.
+    pub(super) fn serves_at(&self, frame: Frame, nth: u32, from: Moment) -> Moment {
+        let (round, turn) = (nth / frame.count, nth % frame.count);
         let free = frame.count - self.used(frame).min(frame.count);
-        let Some(behind) = nth.checked_sub(free) else { return Moment::START };
-        let rounds = behind / frame.count;
-        let chunk = (behind % frame.count) / frame.chunk;
-        let stamp = if chunk < self.chunks { self.stamp(chunk) } else { now };
-        stamp.after(frame.per.saturating_mul(rounds.saturating_add(1)))
+        let first = match turn.checked_sub(free) {
+            Some(lend) => self.stamp(lend / frame.chunk).after(frame.per).max(from),
+            None => from,
+        };
+        first.after(frame.per.saturating_mul(round))
     }
 
     fn used(&self, frame: Frame) -> u32 {
@@ -164,10 +165,12 @@ mod tests {
         let frame = frame(2, 100);
         let mut window = Window::new(frame);
         window.lend(frame, at(1000));
-        assert_eq!(window.free_at(frame, at(1040)), Moment::START);
+        assert_eq!(window.free_at(frame, at(1040)), at(1040));
         window.lend(frame, at(1040));
         let foreseen: Vec<_> = (0..5).map(|nth| window.serves_at(frame, nth, at(1040))).collect();
         assert_eq!(foreseen, [at(1100), at(1140), at(1200), at(1240), at(1300)]);
+        let rested: Vec<_> = (0..4).map(|nth| window.serves_at(frame, nth, at(1120))).collect();
+        assert_eq!(rested, [at(1120), at(1140), at(1220), at(1240)]);
     }
 
     #[test]
@@ -193,7 +196,7 @@ mod tests {
         let mut window = window.reframed(old, new);
         assert_eq!(window.free_at(new, at(1031)), at(1120));
         let mut wider = window.reframed(new, frame(3, 100));
-        assert_eq!(wider.free_at(frame(3, 100), at(1031)), Moment::START);
+        assert_eq!(wider.free_at(frame(3, 100), at(1031)), at(1031));
     }
 
     proptest! {

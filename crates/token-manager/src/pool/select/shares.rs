@@ -22,10 +22,14 @@ struct Turns {
 }
 
 impl Shares {
-    pub(super) fn new(weights: Vec<u32>) -> Self {
+    pub(super) fn new(weights: Vec<u32>, cursor: usize) -> Self {
         let tokens = weights.len();
         let turns = weights.into_iter().map(|weight| Turns { weight, left: weight, round: 0 }).collect();
-        Self { due: BitSet::new(tokens), spent: BitSet::new(tokens), cursor: 0, round: 0, turns }
+        Self { due: BitSet::new(tokens), spent: BitSet::new(tokens), cursor, round: 0, turns }
+    }
+
+    pub(super) fn cursor(&self) -> usize {
+        self.cursor
     }
 
     pub(super) fn insert(&mut self, token: usize) {
@@ -75,7 +79,7 @@ mod tests {
     #[test]
     fn any_stretch_of_lends_holds_each_token_its_share() {
         for weights in [vec![3, 1], vec![1, 3], vec![5, 3, 2], vec![1, 1, 7], vec![2, 2]] {
-            let mut shares = Shares::new(weights.clone());
+            let mut shares = Shares::new(weights.clone(), 0);
             (0..weights.len()).for_each(|token| shares.insert(token));
             let sum = weights.iter().sum::<u32>() as usize;
             for stretch in lends(&mut shares, 20 * sum).windows(sum) {
@@ -89,14 +93,14 @@ mod tests {
 
     #[test]
     fn turns_are_spread_over_the_round() {
-        let mut shares = Shares::new(vec![2, 2, 1]);
+        let mut shares = Shares::new(vec![2, 2, 1], 0);
         (0..3).for_each(|token| shares.insert(token));
         assert_eq!(lends(&mut shares, 10), [0, 1, 2, 0, 1, 0, 1, 2, 0, 1]);
     }
 
     #[test]
     fn a_token_that_comes_and_goes_gets_no_second_share_in_a_round() {
-        let mut shares = Shares::new(vec![1, 2]);
+        let mut shares = Shares::new(vec![1, 2], 0);
         shares.insert(0);
         shares.insert(1);
         assert_eq!(shares.next(), Some(0));

@@ -1,0 +1,416 @@
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use crate::pool::Told;
+use crate::{Outcome, PoolParams, Reason, Report, State, Strategy, TokenId, WhenExhausted};
+
+const MONTH: u64 = 30 * 24 * 60 * 60 * 1000;
+
+/// All times are milliseconds from the start.
+pub(super) struct Model {
+    pub(super) now: u64,
+    pub(super) tokens: Vec<Token>,
+    pub(super) retired: Vec<Token>,
+    params: PoolParams,
+    eras: u64,
+    cursor: usize,
+    /// For least-recently-used: names, the longest unused first.
+    order: VecDeque<usize>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Token {
+    pub(super) name: usize,
+    pub(super) weight: u32,
+    /// Changes with whatever makes the results of older leases void.
+    era: u64,
+    /// None: ready. Otherwise the end of the rest, be it over or not, and whether it is the long one.
+    rest: Option<(u64, bool)>,
+    why: Option<Reason>,
+    pub(super) disabled: bool,
+    probe: bool,
+    pub(super) failures: u32,
+    rejections: u32,
+    pub(super) in_flight: u32,
+    lends: Vec<u64>,
+    last_used: Option<u64>,
+    pub(super) cooldowns: [u64; 4],
+    /// Requests, successes, rate-limited, rejected.
+    pub(super) counts: [u64; 4],
+}
+
+pub(super) struct Lease {
+    name: usize,
+    pub(super) era: u64,
+    lent: u64,
+    probe: bool,
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) enum Expected {
+    At(u64),
+    Unknown,
+    Never,
+}
+
+#[derive(Default)]
+pub(super) struct Came {
+    pub(super) ids: Vec<TokenId>,
+}
+
+impl Model {
+    pub(super) fn new(params: PoolParams, tokens: &[(usize, u32)]) -> Self {
+        let mut this = Self {
+            now: 0,
+            tokens: Vec::new(),
+            retired: Vec::new(),
+            params,
+            eras: 0,
+            cursor: 0,
+            order: VecDeque::new(),
+        };
+        this.reload(tokens);
+        this
+    }
+
+    pub(super) fn state(&self, token: &Token) -> State {
+        match token.rest {
+            _ if token.disabled => State::Disabled,
+            None => State::Ready,
+            Some((until, _)) if until <= self.now => State::Probing,
+            Some((_, true)) => State::Unavailable,
+            Some((_, false)) => State::Cooling,
+        }
+    }
+
+    pub(super) fn reason(&self, token: &Token) -> Option<Reason> {
+        if token.disabled { Some(Reason::Operator) } else { token.why }
+    }
+
+    pub(super) fn rest_left(&self, token: &Token) -> Option<Duration> {
+        match (self.state(token), token.rest) {
+            (State::Cooling | State::Unavailable, Some((until, _))) => {
+                Some(Duration::from_millis(until - self.now))
+            }
+            _ => None,
+        }
+    }
+
+    fn per(&self) -> u64 {
+        self.params.limit.map_or(0, |limit| u64::try_from(limit.per.as_millis()).unwrap())
+    }
+
+    /// The moments of the token's lends that are still in its window.
+    fn window(&self, token: &Token) -> Vec<u64> {
+        token.lends.iter().copied().filter(|lent| lent + self.per() > self.now).collect()
+    }
+
+    fn at_limit(&self, token: &Token) -> bool {
+        self.params.limit.is_some_and(|limit| self.window(token).len() >= limit.count as usize)
+    }
+
+    fn full(&self, token: &Token) -> bool {
+        self.params.max_concurrency > 0 && token.in_flight >= self.params.max_concurrency
+    }
+
+    fn rests(&self, token: &Token) -> bool {
+        matches!(self.state(token), State::Cooling | State::Unavailable)
+    }
+
+    fn lendable(&self, token: &Token) -> bool {
+        let state_allows = match self.state(token) {
+            State::Ready => true,
+            State::Probing => !token.probe,
+            _ => false,
+        };
+        state_allows && !self.at_limit(token) && !self.full(token)
+    }
+
+    pub(super) fn has_ready(&self, tried: &[usize]) -> bool {
+        self.tokens.iter().any(|token| self.lendable(token) && !tried.contains(&token.name))
+    }
+
+    /// Which tokens may be lent: the very one where the strategy leaves no choice.
+    pub(super) fn candidates(&self, tried: &[usize], any: bool) -> Vec<usize> {
+        let lendable: Vec<&Token> = self.tokens.iter().filter(|token| self.lendable(token)).collect();
+        let mut chosen: Vec<usize> =
+            lendable.iter().map(|token| token.name).filter(|name| !tried.contains(name)).collect();
+        if chosen.is_empty() && any {
+            chosen = lendable.iter().map(|token| token.name).collect();
+            if chosen.is_empty() && self.params.when_exhausted == WhenExhausted::Soonest {
+                return self.soonest(tried);
+            }
+        }
+        let even = self.tokens.iter().all(|token| token.weight == 1);
+        match self.params.strategy {
+            Strategy::RoundRobin if even => {
+                let n = self.tokens.len();
+                let turn = (0..n).map(|step| self.tokens[(self.cursor + step) % n].name);
+                turn.filter(|name| chosen.contains(name)).take(1).collect()
+            }
+            Strategy::LeastRecentlyUsed if even => {
+                self.order.iter().copied().filter(|name| chosen.contains(name)).take(1).collect()
+            }
+            _ => chosen,
+        }
+    }
+
+    fn soonest(&self, tried: &[usize]) -> Vec<usize> {
+        let may = |token: &&Token| {
+            self.rests(token) && !self.at_limit(token) && !self.full(token) && !tried.contains(&token.name)
+        };
+        let first =
+            self.tokens.iter().filter(may).filter_map(|token| token.rest).map(|(until, _)| until).min();
+        let all = self.tokens.iter().filter(may);
+        all.filter(|token| token.rest.map(|(until, _)| until) == first).map(|token| token.name).collect()
+    }
+
+    pub(super) fn lend(&mut self, name: usize) -> Lease {
+        let place = self.tokens.iter().position(|token| token.name == name).unwrap();
+        let (now, early) = (self.now, self.rests(&self.tokens[place]));
+        if !early {
+            self.cursor = place + 1;
+            self.cursor %= self.tokens.len();
+        }
+        self.order.retain(|&other| other != name);
+        self.order.push_back(name);
+        let token = &mut self.tokens[place];
+        let probe = token.rest.is_some() && !early;
+        token.probe |= probe;
+        token.in_flight += 1;
+        token.counts[0] += 1;
+        token.lends.push(now);
+        token.last_used = Some(now);
+        Lease { name, era: token.era, lent: now, probe }
+    }
+
+    pub(super) fn settle(&mut self, lease: &Lease, report: &Report) {
+        let (now, cool_down, next) = (self.now, self.params.cool_down, self.next_era());
+        let Some(token) = self.any_token(lease.name) else { return };
+        let refused = matches!(report.outcome, Outcome::Limited | Outcome::Rejected);
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap().min(MONTH);
+        let told = if refused { report.told.map_or(0, millis) } else { 0 };
+        let told = now + told.max(report.quota.map_or(0, millis));
+        match report.outcome {
+            Outcome::Success => token.counts[1] += 1,
+            Outcome::Limited => token.counts[2] += 1,
+            Outcome::Rejected => token.counts[3] += 1,
+            Outcome::Unaffected => {}
+        }
+        if lease.era != token.era {
+            if let Some((until, long)) = token.rest {
+                if told > until && told > now {
+                    token.rest = Some((told, long));
+                    token.void(next);
+                }
+            }
+            return;
+        }
+        if report.outcome == Outcome::Success {
+            token.recover();
+        }
+        if report.outcome == Outcome::Unaffected && lease.probe {
+            token.probe = false;
+        }
+        let rested = token.rest.map_or(0, |(until, _)| until);
+        if refused {
+            token.failures += 1;
+            token.rejections += u32::from(report.outcome == Outcome::Rejected);
+            let rest = cool_down.rest(token.failures, token.rejections);
+            let until = now + u64::try_from(rest.duration.as_millis()).unwrap();
+            token.rest = Some((until.max(told).max(rested), rest.unavailable));
+            let why = if report.outcome == Outcome::Limited { Reason::RateLimited } else { Reason::Rejected };
+            token.begin(why, next);
+        } else if told > now {
+            token.rest = Some((told.max(rested), false));
+            token.begin(Reason::QuotaEmpty, next);
+        }
+    }
+
+    pub(super) fn charge(&mut self, name: usize, era: u64) {
+        if self.token(name).is_some() {
+            let lease = Lease { name, era, lent: 0, probe: false };
+            self.settle(&lease, &Report::new(Outcome::Limited));
+        }
+    }
+
+    pub(super) fn end(&mut self, lease: &Lease, told: Told) {
+        let token = self.any_token(lease.name).unwrap();
+        token.in_flight -= 1;
+        if told == Told::Nothing && lease.probe && lease.era == token.era {
+            token.probe = false;
+        }
+        self.retired.retain(|token| token.in_flight > 0);
+    }
+
+    pub(super) fn take_back(&mut self, lease: &Lease) {
+        let token = self.any_token(lease.name).unwrap();
+        token.counts[0] -= 1;
+        if token.lends.last() == Some(&lease.lent) {
+            token.lends.pop();
+        }
+        self.end(lease, Told::Nothing);
+    }
+
+    pub(super) fn reset(&mut self, name: usize) -> bool {
+        let next = self.next_era();
+        self.token(name).map(Token::recover_from_rest(next)).is_some()
+    }
+
+    pub(super) fn disable(&mut self, name: usize) -> bool {
+        let next = self.next_era();
+        let Some(token) = self.token(name) else { return false };
+        if !token.disabled {
+            token.disabled = true;
+            token.cooldowns[3] += 1;
+            token.void(next);
+        }
+        true
+    }
+
+    pub(super) fn enable(&mut self, name: usize) -> bool {
+        self.token(name).map(|token| token.disabled = false).is_some()
+    }
+
+    pub(super) fn reload(&mut self, specs: &[(usize, u32)]) {
+        let at_cursor = self.tokens.get(self.cursor).map(|token| token.name);
+        let mut before = std::mem::take(&mut self.tokens);
+        before.append(&mut self.retired);
+        for &(name, weight) in specs {
+            if self.tokens.iter().any(|token| token.name == name) {
+                continue;
+            }
+            let mut token = match before.iter().position(|token| token.name == name) {
+                Some(place) => before.remove(place),
+                None => Token::new(name, self.next_era()),
+            };
+            token.weight = weight;
+            self.tokens.push(token);
+        }
+        self.retired = before.into_iter().filter(|token| token.in_flight > 0).collect();
+        self.cursor =
+            at_cursor.and_then(|name| self.tokens.iter().position(|token| token.name == name)).unwrap_or(0);
+        self.renew_order();
+    }
+
+    pub(super) fn set_params(&mut self, params: PoolParams) {
+        let had_limit = self.params.limit.is_some();
+        let now = self.now;
+        let per = self.per();
+        self.params = params;
+        for token in self.tokens.iter_mut().chain(&mut self.retired) {
+            token.lends.retain(|lent| had_limit && lent + per > now);
+            if let Some(limit) = params.limit {
+                let surplus = token.lends.len().saturating_sub(limit.count as usize);
+                token.lends.drain(..surplus);
+            }
+        }
+        self.renew_order();
+    }
+
+    fn renew_order(&mut self) {
+        let mut tokens: Vec<&Token> = self.tokens.iter().collect();
+        tokens.sort_by_key(|token| token.last_used);
+        self.order = tokens.into_iter().map(|token| token.name).collect();
+    }
+
+    /// When those that wait for their rest or their limit come, all others left out.
+    pub(super) fn expected_of_those_who_wait_for_time(&self) -> Expected {
+        let waits = self.tokens.iter().filter(|token| !token.disabled && !self.lendable(token));
+        let comes =
+            waits.filter_map(|token| self.serves(token, 1).into_iter().next()).filter(|&at| at > self.now);
+        comes.min().map_or(Expected::Never, Expected::At)
+    }
+
+    /// When one who asks now with so many before can expect a token.
+    pub(super) fn expected(&self, ahead: usize) -> Expected {
+        if self.has_ready(&[]) {
+            return Expected::At(self.now);
+        }
+        let enabled = || self.tokens.iter().filter(|token| !token.disabled);
+        if enabled().any(|token| !self.rests(token) && !self.at_limit(token)) {
+            return Expected::Unknown;
+        }
+        let mut serves: Vec<u64> = enabled().flat_map(|token| self.serves(token, ahead + 1)).collect();
+        serves.sort_unstable();
+        serves.get(ahead).map_or(Expected::Never, |&at| Expected::At(at))
+    }
+
+    /// The moments at which the token can serve the next so many, if each is served as soon as can be.
+    fn serves(&self, token: &Token, count: usize) -> Vec<u64> {
+        let rested = token.rest.map_or(0, |(until, _)| until).max(self.now);
+        let Some(limit) = self.params.limit else { return vec![rested; count] };
+        let mut lends = self.window(token);
+        let mut serves: Vec<u64> = Vec::new();
+        for _ in 0..count {
+            // The window has room once the lend that is `limit` before this one has left it.
+            let at = match lends.len().checked_sub(limit.count as usize) {
+                Some(leaves) => rested.max(lends[leaves] + self.per()),
+                None => rested,
+            };
+            lends.push(at);
+            serves.push(at);
+        }
+        serves
+    }
+
+    fn token(&mut self, name: usize) -> Option<&mut Token> {
+        self.tokens.iter_mut().find(|token| token.name == name)
+    }
+
+    fn any_token(&mut self, name: usize) -> Option<&mut Token> {
+        self.tokens.iter_mut().chain(&mut self.retired).find(|token| token.name == name)
+    }
+
+    fn next_era(&mut self) -> u64 {
+        self.eras += 1;
+        self.eras
+    }
+}
+
+impl Token {
+    fn new(name: usize, era: u64) -> Self {
+        Self {
+            name,
+            weight: 1,
+            era,
+            rest: None,
+            why: None,
+            disabled: false,
+            probe: false,
+            failures: 0,
+            rejections: 0,
+            in_flight: 0,
+            lends: Vec::new(),
+            last_used: None,
+            cooldowns: [0; 4],
+            counts: [0; 4],
+        }
+    }
+
+    fn recover(&mut self) {
+        self.rest = None;
+        self.why = None;
+        self.failures = 0;
+        self.rejections = 0;
+        self.probe = false;
+    }
+
+    fn recover_from_rest(next: u64) -> impl FnOnce(&mut Self) {
+        move |token| {
+            token.recover();
+            token.void(next);
+        }
+    }
+
+    fn begin(&mut self, why: Reason, next: u64) {
+        self.why = Some(why);
+        self.cooldowns[why.index()] += 1;
+        self.void(next);
+    }
+
+    fn void(&mut self, next: u64) {
+        self.era = next;
+        self.probe = false;
+    }
+}
