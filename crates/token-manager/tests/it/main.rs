@@ -1,0 +1,10 @@
+//! The pool as its users see it: waiting under a paused clock, futures dropped at every point, and real threads.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
+
+mod cancel;
+mod fairness;
+mod operate;
+mod support;
+mod threads;
+mod waiting;
