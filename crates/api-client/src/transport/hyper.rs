@@ -22,6 +22,7 @@ use tower::Service;
 use super::{
     Proxy, TransportParams, Version,
     failure::{self, Stage},
+    incoming,
     outgoing::Outgoing,
     tls,
 };
@@ -60,7 +61,8 @@ impl HyperTransport {
         tcp.set_nodelay(true);
         tcp.set_keepalive(Some(PING_EVERY));
         let tls = Arc::new(tls::client_config(params)?);
-        let connector = Bounded { connector: HttpsConnector::from((tcp, tls)), timeout: params.connect_timeout };
+        let connector =
+            Bounded { connector: HttpsConnector::from((tcp, tls)), timeout: params.connect_timeout };
         let idle_timeout = Some(params.pool_idle_timeout).filter(|timeout| !timeout.is_zero());
         let client = Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
@@ -102,10 +104,11 @@ where
         // The connection decides; a request that came in as HTTP/2 must not ask for it here.
         parts.version = http::Version::HTTP_11;
         let (body, breakage) = Outgoing::new(Body::new(body));
+        super::tell_empty(&mut parts, &body);
         let response = self.client.request(Request::from_parts(parts, body));
         Box::pin(async move {
             let error = match response.await {
-                Ok(response) => return Ok(response.map(Body::new)),
+                Ok(response) => return Ok(incoming::received(response, breakage.upload())),
                 Err(error) => error,
             };
             if let Some(error) = breakage.take() {

@@ -11,6 +11,8 @@ mod failure;
 #[cfg(feature = "hyper")]
 mod hyper;
 #[cfg(any(feature = "hyper", feature = "reqwest"))]
+mod incoming;
+#[cfg(any(feature = "hyper", feature = "reqwest"))]
 mod outgoing;
 #[cfg(feature = "reqwest")]
 mod reqwest;
@@ -108,4 +110,16 @@ fn check_target(target: &http::Uri) -> Result<(), crate::Error> {
         (None, _) => "the URL has no scheme",
     };
     Err(crate::Error::Configuration(fault.into()))
+}
+
+/// Says `Content-Length: 0` of an empty body where the method expects one (RFC 9110, section 8.6): hyper says nothing,
+/// and some servers answer that with 411.
+#[cfg(any(feature = "hyper", feature = "reqwest"))]
+fn tell_empty(parts: &mut http::request::Parts, body: &impl http_body::Body) {
+    use http::{HeaderValue, Method, header::CONTENT_LENGTH};
+
+    let expects_body = [Method::POST, Method::PUT, Method::PATCH].contains(&parts.method);
+    if expects_body && body.is_end_stream() {
+        parts.headers.entry(CONTENT_LENGTH).or_insert(const { HeaderValue::from_static("0") });
+    }
 }

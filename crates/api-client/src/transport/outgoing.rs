@@ -9,6 +9,7 @@ use std::{
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 
+use super::incoming::Upload;
 use crate::body::{Body, BoxError};
 
 /// The request's body. If it breaks, its error goes to the [`Breakage`]: a client hides it behind errors of its
@@ -25,6 +26,11 @@ pub(super) struct Outgoing {
 pub(super) struct Breakage(Option<Arc<Mutex<Option<BoxError>>>>);
 
 impl Breakage {
+    /// Whether the body is sent piece by piece, and may be underway when the response begins.
+    pub(super) const fn upload(&self) -> Upload {
+        if self.0.is_some() { Upload::Streamed } else { Upload::Ready }
+    }
+
     /// The error of the body that broke, if it has.
     pub(super) fn take(&self) -> Option<BoxError> {
         self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()

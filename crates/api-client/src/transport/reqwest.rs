@@ -18,7 +18,8 @@ use tower::Service;
 use super::{
     Proxy, TransportParams, Version,
     failure::{self, Stage},
-    outgoing::Outgoing,
+    incoming::{self, Upload},
+    outgoing::{Breakage, Outgoing},
     tls,
 };
 use crate::body::{Body, BoxError};
@@ -124,11 +125,13 @@ where
         }
         // The connection decides; a request that came in as HTTP/2 must not ask for it here.
         parts.version = http::Version::HTTP_11;
-        let (body, breakage) = match Body::new(body).into_ready() {
-            Ok(bytes) => (bytes.into(), None),
+        let body = Body::new(body);
+        super::tell_empty(&mut parts, &body);
+        let (body, breakage) = match body.into_ready() {
+            Ok(bytes) => (bytes.into(), Breakage::default()),
             Err(body) => {
                 let (body, breakage) = Outgoing::new(body);
-                (reqwest::Body::wrap(body), Some(breakage))
+                (reqwest::Body::wrap(body), breakage)
             }
         };
         let request = match reqwest::Request::try_from(Request::from_parts(parts, body)) {
@@ -141,11 +144,11 @@ where
         let response = self.client.execute(request);
         Box::pin(async move {
             let error = match response.await {
-                Ok(response) => return Ok(received(response)),
+                Ok(response) => return Ok(received(response, breakage.upload())),
                 // The URL may hold the token.
                 Err(error) => error.without_url(),
             };
-            if let Some(error) = breakage.and_then(|breakage| breakage.take()) {
+            if let Some(error) = breakage.take() {
                 return Err(Error::RequestBody(error));
             }
             if error.is_builder() {
@@ -157,7 +160,7 @@ where
     }
 }
 
-fn received(response: reqwest::Response) -> Response<Body> {
+fn received(response: reqwest::Response, upload: Upload) -> Response<Body> {
     let response = Response::<reqwest::Body>::from(response);
-    response.map(|body| Body::new(body.map_err(reqwest::Error::without_url)))
+    incoming::received(response.map(|body| body.map_err(reqwest::Error::without_url)), upload)
 }

@@ -3,3 +3,5 @@
 mod retries;
 mod script;
 mod switches;
+#[cfg(any(feature = "hyper", feature = "reqwest"))]
+mod transports;
