@@ -330,7 +330,8 @@ type Parsed<T> = Result<(T, Shown), (Vec<Problem>, String)>;
 fn parse_item<T>(form: &Form<T>, node: &Node) -> Parsed<T> {
     let text = match (form, node) {
         (Form::Text(_) | Form::Size(_) | Form::List(_), Node::Text(text)) => text.clone(),
-        (Form::Text(_) | Form::Number(_) | Form::Size(_), Node::Integer(number)) => number.to_string(),
+        (Form::Text(_), Node::Integer(_, written)) => written.clone(),
+        (Form::Number(_) | Form::Size(_), Node::Integer(number, _)) => number.to_string(),
         (Form::Flag(_), Node::Boolean(flag)) => flag.to_string(),
         (Form::List(parse), Node::Array(items)) => return parse_array(*parse, items),
         (_, node) => return Err((vec![wrong_kind(form, node)], String::new())),

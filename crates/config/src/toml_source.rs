@@ -1,12 +1,11 @@
 //! A TOML file as a tree whose every key and value knows its line.
 
-use std::{fmt, path::PathBuf};
+use std::path::PathBuf;
 
-use serde::{
-    Deserialize, Deserializer,
-    de::{MapAccess, SeqAccess, Visitor},
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
 };
-use toml::{Spanned, de::DeTable};
 
 /// A TOML file.
 #[derive(Clone, Debug)]
@@ -28,7 +27,8 @@ pub(crate) struct Item {
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
     Boolean(bool),
-    Integer(i64),
+    /// Its value, and how it was written: `0o660` where the base matters.
+    Integer(i128, String),
     Float,
     Text(String),
     Moment,
@@ -41,7 +41,7 @@ impl Node {
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Boolean(_) => "a boolean",
-            Self::Integer(_) => "an integer",
+            Self::Integer(..) => "an integer",
             Self::Float => "a float",
             Self::Text(_) => "a string",
             Self::Moment => "a date or time",
@@ -65,22 +65,15 @@ pub(crate) fn parse(path: PathBuf, text: &str) -> Result<Document, Vec<(usize, S
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = Lines::new(text);
     let (table, errors) = DeTable::parse_recoverable(text);
-    let told = |errors: Vec<toml::de::Error>| {
+    if !errors.is_empty() {
         let mut told: Vec<_> = errors
             .iter()
             .map(|error| (error.span().map_or(0, |span| lines.of(span.start)), message(error)))
             .collect();
         told.dedup();
-        told
-    };
-    if !errors.is_empty() {
-        return Err(told(errors));
+        return Err(told);
     }
-    match Raw::deserialize(toml::Deserializer::from(table)) {
-        Ok(Raw::Table(table)) => Ok(Document { path, root: lines.table(table) }),
-        Ok(_) => Err(vec![(1, "is not a table".to_owned())]),
-        Err(error) => Err(told(vec![error])),
-    }
+    Ok(Document { path, root: lines.table(table.into_inner()) })
 }
 
 /// The first line of the parser's own message; its `Display` would show the file's line.
@@ -100,98 +93,38 @@ impl Lines {
         self.0.partition_point(|start| *start <= at) + 1
     }
 
-    fn table(&self, raw: Vec<(Spanned<String>, Spanned<Raw>)>) -> Table {
-        raw.into_iter()
+    fn table(&self, table: DeTable<'_>) -> Table {
+        let mut table: Vec<_> = table.into_iter().collect();
+        // The parser sorts keys; people read faults in the order of their file.
+        table.sort_by_key(|(key, _)| key.span().start);
+        table
+            .into_iter()
             .map(|(key, value)| {
                 let line = self.of(key.span().start);
-                (key.into_inner(), Item { node: self.node(value.into_inner()), line })
+                (key.into_inner().into_owned(), Item { node: self.node(value.into_inner()), line })
             })
             .collect()
     }
 
-    fn node(&self, raw: Raw) -> Node {
-        match raw {
-            Raw::Boolean(value) => Node::Boolean(value),
-            Raw::Integer(value) => Node::Integer(value),
-            Raw::Float => Node::Float,
-            Raw::Text(value) => Node::Text(value),
-            Raw::Table(table) if table.iter().any(|(key, _)| key.as_ref() == MOMENT) => Node::Moment,
-            Raw::Table(table) => Node::Table(self.table(table)),
-            Raw::Array(items) => Node::Array(
-                items
-                    .into_iter()
-                    .map(|item| {
-                        let line = self.of(item.span().start);
-                        Item { node: self.node(item.into_inner()), line }
-                    })
-                    .collect(),
-            ),
+    fn node(&self, value: DeValue<'_>) -> Node {
+        match value {
+            DeValue::Boolean(value) => Node::Boolean(value),
+            // The parser has checked it; what passes 127 bits is past every bound here too.
+            DeValue::Integer(value) => {
+                let number = i128::from_str_radix(value.as_str(), value.radix()).unwrap_or(i128::MAX);
+                Node::Integer(number, value.to_string())
+            }
+            DeValue::Float(_) => Node::Float,
+            DeValue::String(value) => Node::Text(value.into_owned()),
+            DeValue::Datetime(_) => Node::Moment,
+            DeValue::Table(table) => Node::Table(self.table(table)),
+            DeValue::Array(items) => Node::Array(items.into_iter().map(|item| self.item(item)).collect()),
         }
     }
-}
 
-/// The key under which the toml crate hands on a date or time as a table.
-const MOMENT: &str = "$__toml_private_datetime";
-
-/// What serde makes of a value: its place is still a span of bytes.
-enum Raw {
-    Boolean(bool),
-    Integer(i64),
-    Float,
-    Text(String),
-    Array(Vec<Spanned<Raw>>),
-    Table(Vec<(Spanned<String>, Spanned<Raw>)>),
-}
-
-impl<'de> Deserialize<'de> for Raw {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(RawVisitor)
-    }
-}
-
-struct RawVisitor;
-
-impl<'de> Visitor<'de> for RawVisitor {
-    type Value = Raw;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value of TOML")
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Raw, E> {
-        Ok(Raw::Boolean(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Raw, E> {
-        Ok(Raw::Integer(value))
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Raw, E> {
-        Ok(Raw::Float)
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Raw, E> {
-        Ok(Raw::Text(value.to_owned()))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Raw, E> {
-        Ok(Raw::Text(value))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Raw, A::Error> {
-        let mut array = Vec::new();
-        while let Some(item) = items.next_element()? {
-            array.push(item);
-        }
-        Ok(Raw::Array(array))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Raw, A::Error> {
-        let mut table = Vec::new();
-        while let Some(entry) = entries.next_entry()? {
-            table.push(entry);
-        }
-        Ok(Raw::Table(table))
+    fn item(&self, item: Spanned<DeValue<'_>>) -> Item {
+        let line = self.of(item.span().start);
+        Item { node: self.node(item.into_inner()), line }
     }
 }
 

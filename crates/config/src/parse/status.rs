@@ -20,7 +20,7 @@ pub(crate) fn status(text: &str) -> Result<(u16, u16), Problem> {
 }
 
 /// A status as a number.
-pub(crate) fn status_number(number: i64) -> Result<(u16, u16), Problem> {
+pub(crate) fn status_number(number: i128) -> Result<(u16, u16), Problem> {
     match u16::try_from(number) {
         Ok(status) if (100..=999).contains(&status) => Ok((status, status)),
         _ => Err(Problem::new("is no status of HTTP", FORMS).about(number.to_string())),

@@ -31,7 +31,8 @@ pub(super) fn split(text: &str) -> Result<Parts<'_>, Problem> {
         Some((user, place)) => (Some(user), place),
         None => (None, authority),
     };
-    let bracket = place.find(']').map_or(0, |end| end + 1);
+    // A colon within brackets belongs to the address; without their end all of it does.
+    let bracket = place.find(']').map_or(if place.starts_with('[') { place.len() } else { 0 }, |end| end + 1);
     let (host, port) = match place[bracket..].split_once(':') {
         Some((before, port)) => (&place[..bracket + before.len()], Some(port_of(port)?)),
         None => (place, None),

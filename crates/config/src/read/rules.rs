@@ -79,7 +79,7 @@ fn statuses(reader: &mut Reader<'_>, scope: &TableScope<'_>) -> Statuses {
     for item in items {
         let at = Source::File(scope.path.to_owned(), item.line);
         let parsed = match &item.node {
-            Node::Integer(number) => parse::status_number(*number).map(|range| vec![range]),
+            Node::Integer(number, _) => parse::status_number(*number).map(|range| vec![range]),
             Node::Text(text) => text.split(',').map(parse::status).collect(),
             node => Err(Problem::new("cannot stand here", "write a status such as 429, or \"5xx\"")
                 .about(node.kind())),
