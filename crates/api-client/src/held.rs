@@ -9,7 +9,7 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use crate::body::{Body, BoxError};
 
 /// `body`, holding `guard` until the body has ended, failed, or been dropped.
-pub(crate) fn held<G: Send + Unpin + 'static>(body: Body, guard: G) -> Body {
+pub fn held<G: Send + Unpin + 'static>(body: Body, guard: G) -> Body {
     if body.is_end_stream() { body } else { Body::new(Held { body, guard: Some(guard) }) }
 }
 

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::{Request, Response, StatusCode};
-use tidegate_token_manager::{Ask, Lease, Outcome, Report, TokenId, TokenManager};
+use tidegate_token_manager::{Ask, Lease, Outcome, Report, Token, TokenId, TokenManager};
 use tokio::time::Instant;
 use tower::{Layer, Service};
 
@@ -32,6 +32,10 @@ pub struct Pool {
 /// A request extension: this request goes outside the pool (it brings a credential of its own).
 #[derive(Clone, Copy, Debug)]
 pub struct BypassPool;
+
+/// A response extension: the token that signed the request, so that nothing that holds it is shown to a client.
+#[derive(Clone, Debug)]
+pub struct SignedBy(pub Token);
 
 /// A request extension: which client asks, for fairness between clients that wait.
 #[derive(Clone, Debug)]
@@ -100,7 +104,10 @@ where
             let status = result.as_ref().ok().map(Response::status);
             lease.settle(&report(&verdict, status));
             blame(&pool.manager, &journey, &lease, &verdict);
-            result.map(|response| response.map(|body| held(body, lease)))
+            result.map(|mut response| {
+                response.extensions_mut().insert(SignedBy(lease.token().clone()));
+                response.map(|body| held(body, lease))
+            })
         })
     }
 }

@@ -3,7 +3,6 @@
 //! It holds the path without the query, and tokens by their ids: what a client asks for in detail is its own matter.
 
 use std::fmt::Write as _;
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -11,8 +10,11 @@ use bytes::Buf;
 use http::{Method, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
-use tidegate_api_client::{Attempts, Ended, Journey};
+use tidegate_api_client::{Attempts, Ended};
 use tokio::time::Instant;
+
+use crate::metrics::NO_ROUTE;
+use crate::trip::Trip;
 
 /// The target of these lines, for filters.
 pub(crate) const TARGET: &str = "access";
@@ -24,14 +26,9 @@ pub(crate) struct Entry {
     pub(crate) method: Method,
     /// Without the query.
     pub(crate) path: String,
-    /// The route's prefix.
-    pub(crate) route: String,
-    /// The client key's name.
-    pub(crate) client: Option<String>,
-    pub(crate) client_ip: Option<IpAddr>,
     pub(crate) started: Instant,
     /// Holds the attempts, also those of a request that was given up.
-    pub(crate) journey: Journey,
+    pub(crate) trip: Trip,
     state: Progress,
 }
 
@@ -64,16 +61,13 @@ impl End {
 }
 
 impl Entry {
-    pub(crate) fn new(request_id: &str, method: &Method, path: &str, journey: Journey, started: Instant) -> Self {
+    pub(crate) fn new(request_id: &str, method: &Method, path: &str, trip: Trip, started: Instant) -> Self {
         Self {
             request_id: request_id.to_owned(),
             method: method.clone(),
             path: path.to_owned(),
-            route: String::new(),
-            client: None,
-            client_ip: None,
             started,
-            journey,
+            trip,
             state: Progress::default(),
         }
     }
@@ -88,8 +82,9 @@ impl Entry {
     }
 
     fn write(&self) {
-        let attempts = self.journey.attempts();
-        let waited: std::time::Duration = attempts.iter().map(|attempt| attempt.wait + attempt.token_wait).sum();
+        let attempts = self.trip.journey().attempts();
+        let waited: std::time::Duration =
+            attempts.iter().map(|attempt| attempt.wait + attempt.token_wait).sum();
         // 499 is nginx's word for a client that went away before its answer.
         let status = self.state.status.map_or(499, |status| status.as_u16());
         tracing::info!(
@@ -98,9 +93,8 @@ impl Entry {
             method = %self.method,
             path = %Printable(&self.path),
             status,
-            route = %self.route,
-            client = self.client.as_deref(),
-            ip = self.client_ip.map(tracing::field::display),
+            route = self.trip.route().unwrap_or(NO_ROUTE),
+            client = self.trip.client(),
             attempts = %Summary(&attempts),
             waited_ms = millis(waited),
             duration_ms = millis(self.started.elapsed()),
@@ -172,7 +166,10 @@ impl<B: Body> Body for LoggedBody<B> {
     type Data = B::Data;
     type Error = B::Error;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         let mut this = self.project();
         let frame = ready!(this.inner.as_mut().poll_frame(cx));
         let state = &mut this.entry.state;
@@ -230,12 +227,12 @@ mod tests {
 
     fn written(act: impl FnOnce(Entry)) -> String {
         let log = Log::default();
-        let subscriber = tracing_subscriber::fmt().with_writer(log.clone()).with_ansi(false).without_time().finish();
+        let subscriber =
+            tracing_subscriber::fmt().with_writer(log.clone()).with_ansi(false).without_time().finish();
         tracing::subscriber::with_default(subscriber, || {
-            let mut entry =
-                Entry::new("id-1", &Method::GET, "/a/\u{9b}31m%20", Journey::new(), Instant::now());
-            entry.route = "/".to_owned();
-            act(entry);
+            let trip = Trip::default();
+            trip.set_route("/");
+            act(Entry::new("id-1", &Method::GET, "/a/\u{9b}31m%20", trip, Instant::now()));
         });
         String::from_utf8(log.0.lock().unwrap().clone()).unwrap()
     }
@@ -251,11 +248,14 @@ mod tests {
         let unread = written(|entry| drop(entry.answer(full())));
         let empty = written(|entry| drop(entry.answer(Response::new(Full::<Bytes>::default()))));
         let given_up = written(drop);
-        for (line, status, bytes, end) in
-            [(&read, 200, 5, "whole"), (&unread, 200, 0, "left"), (&empty, 200, 0, "whole"), (&given_up, 499, 0, "left")]
-        {
+        for (line, status, bytes, end) in [
+            (&read, 200, 5, "whole"),
+            (&unread, 200, 0, "left"),
+            (&empty, 200, 0, "whole"),
+            (&given_up, 499, 0, "left"),
+        ] {
             let want = format!(
-                " INFO access: id=id-1 method=GET path=/a/%C2%9B31m%20 status={status} route=/ attempts= \
+                " INFO access: id=id-1 method=GET path=/a/%C2%9B31m%20 status={status} route=\"/\" attempts= \
                  waited_ms=0 duration_ms=0 bytes={bytes} end=\"{end}\"\n"
             );
             assert_eq!(*line, want);
@@ -272,7 +272,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_body_passes_unchanged() {
-        let entry = Entry::new("id", &Method::GET, "/", Journey::new(), Instant::now());
+        let entry = Entry::new("id", &Method::GET, "/", Trip::default(), Instant::now());
         let response = entry.answer(Response::new(Full::new(Bytes::from_static(b"12345"))));
         assert_eq!(response.body().size_hint().exact(), Some(5));
         assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "12345");

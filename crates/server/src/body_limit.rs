@@ -40,7 +40,10 @@ where
     type Data = B::Data;
     type Error = Box<dyn std::error::Error + Send + Sync>;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<B::Data>, Self::Error>>> {
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<B::Data>, Self::Error>>> {
         let this = self.project();
         let frame = match ready!(this.inner.poll_frame(cx)) {
             Some(Ok(frame)) => frame,
@@ -78,7 +81,9 @@ mod tests {
             assert_eq!(declared.is_ok(), fits, "{length} declared");
 
             // A chunked body says nothing of its length.
-            let pieces = bytes.chunks(4).map(|piece| Ok::<_, std::io::Error>(Frame::data(Bytes::copy_from_slice(piece))));
+            let pieces = bytes
+                .chunks(4)
+                .map(|piece| Ok::<_, std::io::Error>(Frame::data(Bytes::copy_from_slice(piece))));
             let mut pieces: Vec<_> = pieces.collect();
             pieces.reverse();
             let collected = LimitedBody::new(Pieces(pieces), 10).unwrap().collect().await;

@@ -21,7 +21,8 @@ pub(crate) fn client_ip(peer: Peer, headers: &HeaderMap, trusted: &[IpNet]) -> O
         Some(ip) => trusted.iter().any(|network| network.contains(&ip)),
         None => !trusted.is_empty(),
     };
-    let fields: Vec<&[u8]> = headers.get_all("x-forwarded-for").iter().map(http::HeaderValue::as_bytes).collect();
+    let fields: Vec<&[u8]> =
+        headers.get_all("x-forwarded-for").iter().map(http::HeaderValue::as_bytes).collect();
     for hop in fields.iter().rev().flat_map(|field| field.rsplit(|b| *b == b',')) {
         if !is_proxy(client) {
             break;

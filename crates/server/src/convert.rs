@@ -1,6 +1,6 @@
 //! Settings in the words of the crates that they are for.
 
-use http::HeaderName;
+use http::{HeaderMap, HeaderName, HeaderValue};
 use tidegate_api_client::{Credential, Rule, RuleVerdict};
 use tidegate_config as config;
 
@@ -38,6 +38,16 @@ pub(crate) fn rule(rule: &config::Rule) -> Option<Rule> {
             config::RuleVerdict::Success => RuleVerdict::Success,
         },
     })
+}
+
+/// A route's fields; their values may be keys, so they are marked sensitive.
+pub(crate) fn headers(fields: &[config::RouteHeader]) -> HeaderMap {
+    let pairs = fields.iter().filter_map(|field| {
+        let mut value = HeaderValue::from_str(field.value.expose()).ok()?;
+        value.set_sensitive(true);
+        Some((header_name(&field.name)?, value))
+    });
+    pairs.collect()
 }
 
 fn header_name(name: &str) -> Option<HeaderName> {

@@ -1,28 +1,29 @@
 //! Everything that serves requests, built from one version of the settings.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::Uri;
+use http::{HeaderMap, Uri};
 use tidegate_api_client::transport::{AutoTransport, Proxy, TransportParams};
 use tidegate_api_client::{
-    Classifier, Credential, EntryParams, Error, ExtraCookies, Pool, ReplayMemory, RetryBudget, RetryParams, Signature,
-    Stack, StackParams, Timeouts, UnsafeRepeats, stack,
+    Classifier, Credential, EntryParams, Error, ExtraCookies, Pool, ReplayMemory, RetryBudget, RetryParams,
+    Signature, Stack, StackParams, Timeouts, UnsafeRepeats, stack,
 };
 use tidegate_backoff_core::{Backoff, Budget};
 use tidegate_config as config;
 use tidegate_config::Settings;
 use tidegate_token_manager::{IdKey, TokenManager};
 
-use crate::convert::{credential, rule};
+use crate::client_keys::ClientKeys;
+use crate::convert::{credential, headers, rule};
 use crate::pools;
+use crate::route::{Destination, Routes};
 
 /// The gateway as it stands: routes, pools, bounds. A reload builds a new one beside it.
 pub(crate) struct Gateway {
     pub(crate) settings: Settings,
-    /// The longest prefix first; the last is `/`.
-    pub(crate) routes: Vec<Arc<Route>>,
+    pub(crate) routes: Routes<Arc<Route>>,
+    pub(crate) client_keys: ClientKeys,
     pub(crate) pools: Vec<TokenManager>,
     pub(crate) budgets: Vec<(String, RetryBudget)>,
     parts: Parts,
@@ -33,12 +34,14 @@ struct Parts {
     key: IdKey,
     cookies: ExtraCookies,
     memory: (u64, ReplayMemory),
-    transports: HashMap<TransportKey, AutoTransport>,
+    transports: Transports,
 }
 
 /// One prefix and the stack behind it.
 pub(crate) struct Route {
-    pub(crate) settings: config::Route,
+    pub(crate) destination: Destination,
+    /// Fields that take the client's place.
+    pub(crate) headers: HeaderMap,
     /// The pool that signs, and its rules.
     pub(crate) pool: Option<PoolRules>,
     pub(crate) stack: Stack<AutoTransport>,
@@ -51,7 +54,7 @@ pub(crate) struct PoolRules {
     pub(crate) signing: config::Signing,
 }
 
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq)]
 struct TransportKey {
     origin: String,
     connect_timeout: Duration,
@@ -59,11 +62,15 @@ struct TransportKey {
     proxy: config::Proxy,
 }
 
+type Transports = Vec<(TransportKey, AutoTransport)>;
+
 /// Why a gateway cannot be built from settings that hold.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BuildError {
     #[error("the way to {origin} cannot be set up")]
     Transport { origin: String, source: Error },
+    #[error("the upstream's host cannot stand in a URI")]
+    Host(#[from] http::uri::InvalidUri),
     #[error("no randomness for the tokens' ids")]
     Key(#[source] std::io::Error),
 }
@@ -76,7 +83,7 @@ impl Gateway {
             None => IdKey::random().map_err(|error| BuildError::Key(std::io::Error::other(error)))?,
         };
         let memory = (settings.retry.replay_memory, replay_memory(&settings));
-        let parts = Parts { key, cookies: ExtraCookies::random(), memory, transports: HashMap::new() };
+        let parts = Parts { key, cookies: ExtraCookies::random(), memory, transports: Transports::new() };
         Self::build(settings, parts, &[], &[])
     }
 
@@ -103,30 +110,26 @@ impl Gateway {
         let transports = transports(&settings, &parts.transports)?;
         let pools = pools::build(&settings, &parts.key, old_pools);
         let budgets = budgets(&settings, old_budgets);
-        let routes = settings.routes.iter().map(|route| {
+        let routes = settings.routes.iter().zip(&transports).map(|(route, (_, transport))| {
             let pool = route.pool.as_deref().and_then(|name| settings.pool(name));
             let pool = pool.and_then(|pool| Some((pool, credential(pool.credential.as_ref()?)?)));
             let params = stack_params(&settings, route, pool.as_ref(), &pools, &budgets, &parts);
-            // Every key is there: `transports` made one for each route.
-            let transport = transports[&transport_key(&settings, route)].clone();
-            Arc::new(Route {
+            let made = Route {
+                destination: Destination::new(route.clone())?,
+                headers: headers(&route.headers),
                 pool: pool.map(|(pool, credential)| PoolRules {
                     credential,
                     client_credential: pool.client_credential,
                     signing: pool.signing.clone(),
                 }),
-                stack: stack(transport, params),
-                settings: route.clone(),
-            })
+                stack: stack(transport.clone(), params),
+            };
+            Ok((route.prefix.clone(), Arc::new(made)))
         });
-        let routes = routes.collect();
+        let routes = Routes::new(routes.collect::<Result<Vec<_>, BuildError>>()?);
         parts.transports = transports;
-        Ok(Self { routes, pools, budgets, parts, settings })
-    }
-
-    /// The route for `path`, which the last one always is.
-    pub(crate) fn route(&self, path: &str) -> Option<&Arc<Route>> {
-        self.routes.iter().find(|route| route.settings.matches(path))
+        let client_keys = ClientKeys::new(settings.server.client_keys.clone());
+        Ok(Self { routes, client_keys, pools, budgets, parts, settings })
     }
 }
 
@@ -143,25 +146,24 @@ fn transport_key(settings: &Settings, route: &config::Route) -> TransportKey {
     }
 }
 
-/// A transport for each way that some route needs: those that stand already keep their connections.
-fn transports(
-    settings: &Settings,
-    old: &HashMap<TransportKey, AutoTransport>,
-) -> Result<HashMap<TransportKey, AutoTransport>, BuildError> {
-    let mut transports = HashMap::new();
+/// A transport for each route, in their order. Routes that go the same way share one, and one that stands already
+/// keeps its connections.
+fn transports(settings: &Settings, old: &Transports) -> Result<Transports, BuildError> {
+    let mut transports = Transports::new();
     for route in &settings.routes {
         let key = transport_key(settings, route);
-        if transports.contains_key(&key) {
-            continue;
-        }
-        let transport = match old.get(&key) {
+        let transport = match find(&transports, &key).or_else(|| find(old, &key)) {
             Some(transport) => transport.clone(),
             None => transport(settings, &key)
                 .map_err(|source| BuildError::Transport { origin: key.origin.clone(), source })?,
         };
-        transports.insert(key, transport);
+        transports.push((key, transport));
     }
     Ok(transports)
+}
+
+fn find<'a>(transports: &'a Transports, key: &TransportKey) -> Option<&'a AutoTransport> {
+    transports.iter().find(|(known, _)| known == key).map(|(_, transport)| transport)
 }
 
 fn transport(settings: &Settings, key: &TransportKey) -> Result<AutoTransport, Error> {
@@ -180,7 +182,8 @@ fn transport(settings: &Settings, key: &TransportKey) -> Result<AutoTransport, E
             no_proxy: variables.no.clone(),
         },
     };
-    let upstream: Uri = key.origin.parse().map_err(|error: http::uri::InvalidUri| Error::Configuration(error.into()))?;
+    let upstream: Uri =
+        key.origin.parse().map_err(|error: http::uri::InvalidUri| Error::Configuration(error.into()))?;
     AutoTransport::new(&params, &upstream)
 }
 
@@ -226,7 +229,11 @@ fn stack_params(
             max_retries: route.max_retries,
             max_switches: pool.map_or(0, |(pool, _)| pool.max_switches),
             max_retry_after: settings.retry.max_retry_after,
-            unsafe_repeats: if route.retry_unsafe { UnsafeRepeats::Allowed } else { UnsafeRepeats::Forbidden },
+            unsafe_repeats: if route.retry_unsafe {
+                UnsafeRepeats::Allowed
+            } else {
+                UnsafeRepeats::Forbidden
+            },
         },
         pool: pool.and_then(|(pool, credential)| {
             let manager = pools.iter().find(|manager| manager.name() == pool.name)?.clone();

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use prometheus::{
-    Encoder, Gauge, GaugeVec, Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
-    Registry, TextEncoder,
+    Encoder, Gauge, GaugeVec, Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, IntGaugeVec,
+    Opts, Registry, TextEncoder,
 };
 use tidegate_api_client::{Attempt, Attempts, Cause, Ended, Fault};
 use tidegate_token_manager::{Reason, State, TokenStatus};
@@ -17,7 +17,8 @@ pub(crate) const NO_ROUTE: &str = "none";
 
 /// Statuses whose series are there before the first such answer.
 const USUAL_STATUSES: [u16; 22] = [
-    200, 201, 204, 206, 301, 302, 304, 400, 401, 403, 404, 405, 408, 413, 422, 429, 500, 501, 502, 503, 504, 499,
+    200, 201, 204, 206, 301, 302, 304, 400, 401, 403, 404, 405, 408, 413, 422, 429, 500, 501, 502, 503, 504,
+    499,
 ];
 const OUTCOMES: [&str; 8] = [
     "success",
@@ -85,22 +86,36 @@ impl Metrics {
             let histogram = Histogram::with_opts(HistogramOpts::new(name, help).buckets(SECONDS.to_vec()))?;
             registry.register(Box::new(histogram.clone())).map(|()| histogram)
         };
-        let requests =
-            counters("tidegate_requests_total", "Requests that were answered, by their status.", &["route", "status"])?;
+        let requests = counters(
+            "tidegate_requests_total",
+            "Requests that were answered, by their status.",
+            &["route", "status"],
+        )?;
         let attempts = counters(
             "tidegate_attempts_total",
             "Calls of the upstream, by whose fault their end was.",
             &["route", "outcome"],
         )?;
-        let retries =
-            counters("tidegate_retries_total", "Calls that followed a failed one, by how that ended.", &["reason"])?;
-        let request_seconds =
-            histogram("tidegate_request_duration_seconds", "From a request's head to the head of its answer.")?;
-        let token_wait_seconds =
-            histogram("tidegate_token_wait_seconds", "How long a call of the upstream waited for its token.")?;
-        let in_flight = IntGauge::new("tidegate_in_flight", "Requests under way, to the end of their bodies.")?;
+        let retries = counters(
+            "tidegate_retries_total",
+            "Calls that followed a failed one, by how that ended.",
+            &["reason"],
+        )?;
+        let request_seconds = histogram(
+            "tidegate_request_duration_seconds",
+            "From a request's head to the head of its answer.",
+        )?;
+        let token_wait_seconds = histogram(
+            "tidegate_token_wait_seconds",
+            "How long a call of the upstream waited for its token.",
+        )?;
+        let in_flight =
+            IntGauge::new("tidegate_in_flight", "Requests under way, to the end of their bodies.")?;
         registry.register(Box::new(in_flight.clone()))?;
-        let shed = IntCounter::new("tidegate_shed_total", "Requests that were refused because too many were under way.")?;
+        let shed = IntCounter::new(
+            "tidegate_shed_total",
+            "Requests that were refused because too many were under way.",
+        )?;
         registry.register(Box::new(shed.clone()))?;
 
         for route in routes.into_iter().chain([NO_ROUTE]) {
@@ -114,7 +129,16 @@ impl Metrics {
         for reason in RETRY_REASONS {
             retries.with_label_values(&[reason]);
         }
-        Ok(Self { registry, requests, request_seconds, attempts, retries, token_wait_seconds, in_flight, shed })
+        Ok(Self {
+            registry,
+            requests,
+            request_seconds,
+            attempts,
+            retries,
+            token_wait_seconds,
+            in_flight,
+            shed,
+        })
     }
 
     /// A request is under way until the guard is dropped.
@@ -197,7 +221,8 @@ fn reason(failed: &Attempt) -> &'static str {
 
 fn state_families(scrape: &Scrape) -> prometheus::Result<Vec<prometheus::proto::MetricFamily>> {
     let registry = Registry::new();
-    let tokens = IntGaugeVec::new(Opts::new("tidegate_tokens", "Tokens, by their state."), &["pool", "state"])?;
+    let tokens =
+        IntGaugeVec::new(Opts::new("tidegate_tokens", "Tokens, by their state."), &["pool", "state"])?;
     let cooldowns = IntCounterVec::new(
         Opts::new("tidegate_token_cooldowns_total", "Rests that began, by their reason."),
         &["pool", "token", "reason"],
@@ -212,7 +237,9 @@ fn state_families(scrape: &Scrape) -> prometheus::Result<Vec<prometheus::proto::
     for (pool, statuses) in &scrape.pools {
         for state in State::ALL {
             let count = statuses.iter().filter(|status| status.state == state).count();
-            tokens.with_label_values(&[pool.as_str(), state.as_str()]).set(i64::try_from(count).unwrap_or(i64::MAX));
+            tokens
+                .with_label_values(&[pool.as_str(), state.as_str()])
+                .set(i64::try_from(count).unwrap_or(i64::MAX));
         }
         for status in statuses {
             let token = status.name.clone().unwrap_or_else(|| status.id.to_string());

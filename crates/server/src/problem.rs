@@ -4,7 +4,9 @@ use std::error::Error as StdError;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use http::{Response, StatusCode};
 use http_body_util::Full;
 use serde::Serialize;
@@ -77,25 +79,37 @@ impl Problem {
             Self::Target(Refusal::Method(_)) => {
                 (S::METHOD_NOT_ALLOWED, "method-not-allowed", "The method is not allowed")
             }
-            Self::Target(Refusal::Upgrade) => (S::NOT_IMPLEMENTED, "no-upgrade", "Upgrades are not supported"),
+            Self::Target(Refusal::Upgrade) => {
+                (S::NOT_IMPLEMENTED, "no-upgrade", "Upgrades are not supported")
+            }
             Self::ClientKey => (S::UNAUTHORIZED, "client-key", "A client key is needed"),
             Self::NotPooled => (S::FORBIDDEN, "not-pooled", "Not signed by the pool"),
             Self::OwnCredential => (S::FORBIDDEN, "own-credential", "Own credentials are refused"),
             Self::NoRoute => (S::NOT_FOUND, "no-route", "No such route"),
             Self::BodyStalled(_) => (S::REQUEST_TIMEOUT, "body-timeout", "The request body did not come"),
             Self::BodyBroken => (S::BAD_REQUEST, "bad-body", "The request body is not whole"),
-            Self::BodyTooLarge { .. } => (S::PAYLOAD_TOO_LARGE, "body-too-large", "The request body is too large"),
+            Self::BodyTooLarge { .. } => {
+                (S::PAYLOAD_TOO_LARGE, "body-too-large", "The request body is too large")
+            }
             Self::ClientRate { .. } => (S::TOO_MANY_REQUESTS, "client-rate", "Too many requests"),
             Self::Shed { .. } => (S::SERVICE_UNAVAILABLE, "shed", "The gateway is full"),
             Self::Stopping => (S::SERVICE_UNAVAILABLE, "stopping", "The gateway is stopping"),
             Self::Exhausted(_) => (S::SERVICE_UNAVAILABLE, "exhausted", "No token is available"),
-            Self::Unreachable => (S::BAD_GATEWAY, "upstream-unreachable", "The upstream could not be reached"),
+            Self::Unreachable => {
+                (S::BAD_GATEWAY, "upstream-unreachable", "The upstream could not be reached")
+            }
             Self::Handshake => (S::BAD_GATEWAY, "upstream-tls", "The upstream's TLS handshake failed"),
-            Self::Certificate => (S::BAD_GATEWAY, "upstream-certificate", "The upstream's certificate is not valid"),
+            Self::Certificate => {
+                (S::BAD_GATEWAY, "upstream-certificate", "The upstream's certificate is not valid")
+            }
             Self::Reset => (S::BAD_GATEWAY, "upstream-reset", "The upstream closed the connection"),
             Self::Protocol => (S::BAD_GATEWAY, "upstream-protocol", "The upstream's answer is not valid"),
-            Self::Configuration => (S::BAD_GATEWAY, "upstream-configuration", "The upstream cannot be called"),
-            Self::AttemptTimeout(_) => (S::GATEWAY_TIMEOUT, "upstream-timeout", "The upstream did not answer in time"),
+            Self::Configuration => {
+                (S::BAD_GATEWAY, "upstream-configuration", "The upstream cannot be called")
+            }
+            Self::AttemptTimeout(_) => {
+                (S::GATEWAY_TIMEOUT, "upstream-timeout", "The upstream did not answer in time")
+            }
             Self::Deadline => (S::GATEWAY_TIMEOUT, "deadline", "The request's time is over"),
             Self::Internal => (S::INTERNAL_SERVER_ERROR, "internal", "The gateway failed"),
         }
@@ -118,7 +132,9 @@ impl Problem {
 
     fn field(&self) -> Option<(HeaderName, HeaderValue)> {
         match self {
-            Self::ClientKey => Some((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"tidegate\""))),
+            Self::ClientKey => {
+                Some((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"tidegate\"")))
+            }
             Self::Target(Refusal::Method(_)) => {
                 Some((ALLOW, HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")))
             }
@@ -213,7 +229,8 @@ impl Document<'_> {
         // A struct of strings and numbers always has a JSON form.
         let body = serde_json::to_vec(self).unwrap_or_default();
         let mut response = Response::new(Full::new(Bytes::from(body)));
-        *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        *response.status_mut() =
+            StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let fields = response.headers_mut();
         fields.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         fields.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -260,9 +277,19 @@ mod tests {
             (Problem::from(&Error::RefusedStream(cause())), 502, "upstream-reset", None),
             (Problem::from(&Error::Protocol(cause())), 502, "upstream-protocol", None),
             (Problem::from(&Error::Configuration(cause())), 502, "upstream-configuration", None),
-            (Problem::from(&Error::AttemptTimeout { timeout: Duration::from_secs(10) }), 504, "upstream-timeout", None),
+            (
+                Problem::from(&Error::AttemptTimeout { timeout: Duration::from_secs(10) }),
+                504,
+                "upstream-timeout",
+                None,
+            ),
             (Problem::from(&Error::Deadline), 504, "deadline", None),
-            (Problem::from(&Error::NoToken(wait(Some(Duration::from_millis(29_001))))), 503, "exhausted", Some("30")),
+            (
+                Problem::from(&Error::NoToken(wait(Some(Duration::from_millis(29_001))))),
+                503,
+                "exhausted",
+                Some("30"),
+            ),
             (Problem::from(&Error::NoToken(wait(Some(Duration::ZERO)))), 503, "exhausted", Some("1")),
             (Problem::from(&Error::NoToken(wait(None))), 503, "exhausted", None),
             (Problem::from(&Error::RequestBody(cause())), 400, "bad-body", None),
@@ -277,20 +304,28 @@ mod tests {
         for (problem, status, name, retry_after) in all() {
             let response = problem.response("id-1");
             let (head, body) = response.into_parts();
-            let document: serde_json::Value = serde_json::from_slice(&body.collect().await.unwrap().to_bytes()).unwrap();
+            let document: serde_json::Value =
+                serde_json::from_slice(&body.collect().await.unwrap().to_bytes()).unwrap();
             assert_eq!(head.status.as_u16(), status, "{name}");
             assert_eq!(head.headers["content-type"], "application/problem+json", "{name}");
             assert_eq!(head.headers.get("retry-after").map(|v| v.to_str().unwrap()), retry_after, "{name}");
             assert_eq!(document["type"], format!("urn:tidegate:{name}"));
             assert_eq!(document["status"], status, "{name}");
             assert_eq!(document["request_id"], "id-1", "{name}");
-            assert!(document["title"].as_str().unwrap().len() > 5 && document["detail"].as_str().unwrap().len() > 5, "{name}");
+            assert!(
+                document["title"].as_str().unwrap().len() > 5
+                    && document["detail"].as_str().unwrap().len() > 5,
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn what_a_client_may_do_instead_is_said() {
-        assert_eq!(Problem::ClientKey.response("").headers()["www-authenticate"], "Bearer realm=\"tidegate\"");
+        assert_eq!(
+            Problem::ClientKey.response("").headers()["www-authenticate"],
+            "Bearer realm=\"tidegate\""
+        );
         let refused = Problem::Target(Refusal::Method(RefusedMethod::Trace)).response("");
         assert!(refused.headers()["allow"].to_str().unwrap().contains("GET, HEAD"));
     }

@@ -31,7 +31,8 @@ pub(crate) fn drop_unsound(headers: &mut HeaderMap) {
 
 /// What ids are made of everywhere: nothing that a log, a shell or a page would read as more than text.
 fn is_sane(id: &[u8]) -> bool {
-    (1..=LONGEST).contains(&id.len()) && id.iter().all(|b| b.is_ascii_alphanumeric() || b"-._~+/=:@".contains(b))
+    (1..=LONGEST).contains(&id.len())
+        && id.iter().all(|b| b.is_ascii_alphanumeric() || b"-._~+/=:@".contains(b))
 }
 
 /// The id that the layer gave to a request; empty before it did.
@@ -74,6 +75,9 @@ mod tests {
         assert_eq!(of(&extensions), "");
         extensions.insert(FreshIds.make_request_id(&Request::new(())).unwrap());
         let id = of(&extensions);
-        assert!(id.len() == 32 && is_sane(id.as_bytes()) && id.bytes().all(|b| b.is_ascii_hexdigit()), "{id}");
+        assert!(
+            id.len() == 32 && is_sane(id.as_bytes()) && id.bytes().all(|b| b.is_ascii_hexdigit()),
+            "{id}"
+        );
     }
 }

@@ -50,13 +50,18 @@ impl Destination {
             target.push('?');
             target.push_str(query);
         }
-        Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone()).path_and_query(target).build()
+        Uri::builder()
+            .scheme(self.scheme.clone())
+            .authority(self.authority.clone())
+            .path_and_query(target)
+            .build()
     }
 
     /// The Location to show to the client for one that points at this upstream; `None` leaves it as it is.
     pub(crate) fn map_location(&self, location: &str) -> Option<String> {
         let upstream = &self.settings.upstream;
-        let origin = Origin { scheme: upstream.scheme().as_str(), host: upstream.host(), port: upstream.port() };
+        let origin =
+            Origin { scheme: upstream.scheme().as_str(), host: upstream.host(), port: upstream.port() };
         map_location(location, origin, &self.settings.prefix, &self.settings.rewrite)
     }
 }
@@ -178,7 +183,9 @@ mod tests {
         let authority = rest.split('/').next().unwrap();
         let known = Origin { scheme, host: authority, port: 0 };
         match authority.rsplit_once(':') {
-            Some((host, port)) if !port.contains(']') => Origin { host, port: port.parse().unwrap(), ..known },
+            Some((host, port)) if !port.contains(']') => {
+                Origin { host, port: port.parse().unwrap(), ..known }
+            }
             _ => Origin { port: known.default_port(), ..known },
         }
     }
@@ -197,7 +204,13 @@ mod tests {
             ("https://up.example", "/", "/", "a/b", same),
             ("https://up.example", "/", "/", "?b", same),
             ("https://up.example", "/", "/", "", same),
-            ("https://up.example", "/", "/", "https://up.example//evil.example/x", Some("/.//evil.example/x")),
+            (
+                "https://up.example",
+                "/",
+                "/",
+                "https://up.example//evil.example/x",
+                Some("/.//evil.example/x"),
+            ),
             // Other origins stay what they are.
             ("https://up.example", "/", "/", "http://up.example/a", same),
             ("https://up.example", "/", "/", "https://up.example:444/a", same),

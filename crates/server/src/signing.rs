@@ -13,7 +13,8 @@ pub(crate) fn signs(signing: &Signing, method: &Method, path: &str) -> bool {
     let decoded = folded(&decoded(path));
     let method_is_signed =
         signing.methods.is_empty() || signing.methods.iter().any(|allowed| allowed == method.as_str());
-    let allowed = |path: &str| signing.allow.is_empty() || signing.allow.iter().any(|prefix| path.starts_with(prefix));
+    let allowed =
+        |path: &str| signing.allow.is_empty() || signing.allow.iter().any(|prefix| path.starts_with(prefix));
     let denied = |path: &str| signing.deny.iter().any(|prefix| begins_ignoring_case(path, prefix));
     method_is_signed && allowed(path) && allowed(&decoded) && !denied(path) && !denied(&decoded)
 }

@@ -7,7 +7,9 @@ use http::{HeaderMap, Method, Uri, Version};
 /// Why a request is refused by its head alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refusal {
-    #[error("the target has no path: only /path, /path?query and the absolute form of an http URL are understood")]
+    #[error(
+        "the target has no path: only /path, /path?query and the absolute form of an http URL are understood"
+    )]
     NoPath,
     #[error("the path has a dot segment (. or .., plain or percent-encoded)")]
     DotSegment,
@@ -172,11 +174,18 @@ mod tests {
     use super::*;
     use http::HeaderValue;
 
-    fn checked(method: &str, target: &str, version: Version, headers: &[(&str, &str)]) -> Result<String, Refusal> {
+    fn checked(
+        method: &str,
+        target: &str,
+        version: Version,
+        headers: &[(&str, &str)],
+    ) -> Result<String, Refusal> {
         let uri = Uri::from_maybe_shared(bytes::Bytes::copy_from_slice(target.as_bytes())).unwrap();
         let headers: HeaderMap = headers
             .iter()
-            .map(|(name, value)| (name.parse::<http::HeaderName>().unwrap(), HeaderValue::from_str(value).unwrap()))
+            .map(|(name, value)| {
+                (name.parse::<http::HeaderName>().unwrap(), HeaderValue::from_str(value).unwrap())
+            })
             .collect();
         let method = Method::from_bytes(method.as_bytes()).unwrap();
         check(&method, &uri, version, &headers).map(|target| target.as_str().to_owned())
@@ -275,7 +284,11 @@ mod tests {
             let headers: Vec<_> = hosts.iter().map(|host| ("host", *host)).collect();
             assert_eq!(checked("GET", "/", version, &headers).map(drop), want, "{version:?} {hosts:?}");
         }
-        assert_eq!(checked("GET", "http://a/", Version::HTTP_2, &[]).as_deref(), Ok("/"), ":authority is enough");
+        assert_eq!(
+            checked("GET", "http://a/", Version::HTTP_2, &[]).as_deref(),
+            Ok("/"),
+            ":authority is enough"
+        );
         assert_eq!(checked("GET", "/", Version::HTTP_2, &[]), Err(Refusal::HostMissing));
     }
 

@@ -10,6 +10,6 @@ mod sensitive;
 mod trailers;
 
 pub(crate) use request::{ClientAuthorization, ClientCookies, RequestHygiene, clean_request};
-pub(crate) use response::{ResponseHygiene, SetCookie, clean_response};
+pub(crate) use response::{ResponseHygiene, SetCookie, clean_response, remove_forged};
 pub(crate) use sensitive::Sensitive;
 pub(crate) use trailers::TrailerFilter;

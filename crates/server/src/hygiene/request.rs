@@ -1,5 +1,6 @@
 use http::header::{
-    AUTHORIZATION, COOKIE, EXPECT, FORWARDED, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN, REFERER, TE, VIA,
+    AUTHORIZATION, COOKIE, EXPECT, FORWARDED, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN, REFERER, TE,
+    VIA,
 };
 
 use super::fields::{remove_hop_by_hop, remove_where};
@@ -58,7 +59,7 @@ pub(crate) fn clean_request(headers: &mut HeaderMap, hygiene: &RequestHygiene) {
     if hygiene.cookies == ClientCookies::Drop {
         headers.remove(COOKIE);
     }
-    if hygiene.authorization == ClientAuthorization::Drop || hygiene.client_keys {
+    if hygiene.authorization == ClientAuthorization::Drop {
         headers.remove(AUTHORIZATION);
     }
     if hygiene.client_keys {
@@ -112,7 +113,12 @@ mod tests {
             (ClientCookies::Drop, ClientAuthorization::Drop, false, vec!["x-api-key"]),
             (ClientCookies::Drop, ClientAuthorization::Drop, true, vec![]),
             (ClientCookies::Pass, ClientAuthorization::Drop, true, vec!["cookie"]),
-            (ClientCookies::Pass, ClientAuthorization::Pass, false, vec!["authorization", "cookie", "x-api-key"]),
+            (
+                ClientCookies::Pass,
+                ClientAuthorization::Pass,
+                false,
+                vec!["authorization", "cookie", "x-api-key"],
+            ),
             (ClientCookies::Drop, ClientAuthorization::Pass, true, vec![]),
         ] {
             let mut headers = sent();
@@ -129,7 +135,8 @@ mod tests {
     fn a_routes_fields_take_the_clients_place() {
         let mut headers = sent();
         headers.append("x-keep", HeaderValue::from_static("2"));
-        let set = map(&[("referer", "https://www.pixiv.net/"), ("user-agent", "Mozilla"), ("x-keep", "ours")]);
+        let set =
+            map(&[("referer", "https://www.pixiv.net/"), ("user-agent", "Mozilla"), ("x-keep", "ours")]);
         clean_request(&mut headers, &RequestHygiene { set, ..RequestHygiene::default() });
         assert_eq!(headers["referer"], "https://www.pixiv.net/");
         assert_eq!(headers["user-agent"], "Mozilla");

@@ -38,8 +38,13 @@ pub(super) enum Limit {
 
 impl Activity {
     pub(super) fn new(accepted: Instant, total: Arc<AtomicUsize>) -> Self {
-        let state =
-            State { in_flight: 0, seen_request: false, multiplexed: false, idle_since: accepted, head_since: None };
+        let state = State {
+            in_flight: 0,
+            seen_request: false,
+            multiplexed: false,
+            idle_since: accepted,
+            head_since: None,
+        };
         Self { state: Mutex::new(state), total, reset: AtomicBool::new(false) }
     }
 
@@ -70,7 +75,11 @@ impl Activity {
     pub(super) fn limit(&self, head_timeout: Duration, idle_timeout: Duration) -> Limit {
         let state = self.state();
         let within = |from: Instant, timeout: Duration, limit: fn(Instant) -> Limit| {
-            if timeout.is_zero() { Limit::Never } else { from.checked_add(timeout).map_or(Limit::Never, limit) }
+            if timeout.is_zero() {
+                Limit::Never
+            } else {
+                from.checked_add(timeout).map_or(Limit::Never, limit)
+            }
         };
         match state.head_since {
             _ if state.in_flight > 0 => Limit::Busy,
@@ -127,20 +136,31 @@ mod tests {
 
         pass(3).await;
         activity.received();
-        assert_eq!(activity.limit(HEAD, IDLE), Limit::Head(start + HEAD), "the first head counts from the accept");
+        assert_eq!(
+            activity.limit(HEAD, IDLE),
+            Limit::Head(start + HEAD),
+            "the first head counts from the accept"
+        );
         let request = activity.begin(Version::HTTP_11);
         assert_eq!((activity.limit(HEAD, IDLE), total.load(Ordering::Relaxed)), (Limit::Busy, 1));
         activity.received();
         pass(20).await;
         drop(request);
         let ended = Instant::now();
-        assert_eq!((activity.limit(HEAD, IDLE), total.load(Ordering::Relaxed)), (Limit::Idle(ended + IDLE), 0));
+        assert_eq!(
+            (activity.limit(HEAD, IDLE), total.load(Ordering::Relaxed)),
+            (Limit::Idle(ended + IDLE), 0)
+        );
         pass(5).await;
         activity.received();
         let first_byte = Instant::now();
         pass(5).await;
         activity.received();
-        assert_eq!(activity.limit(HEAD, IDLE), Limit::Head(first_byte + HEAD), "a trickle does not prolong it");
+        assert_eq!(
+            activity.limit(HEAD, IDLE),
+            Limit::Head(first_byte + HEAD),
+            "a trickle does not prolong it"
+        );
         assert_eq!(activity.limit(Duration::ZERO, IDLE), Limit::Never, "0 is off");
     }
 

@@ -78,7 +78,9 @@ impl Listener {
                 let _ = stream.set_nodelay(true);
                 (Stream::Tcp(stream), Peer::Tcp(peer))
             }),
-            Self::Unix(listener, _) => listener.poll_accept(cx).map_ok(|(stream, _)| (Stream::Unix(stream), Peer::Unix)),
+            Self::Unix(listener, _) => {
+                listener.poll_accept(cx).map_ok(|(stream, _)| (Stream::Unix(stream), Peer::Unix))
+            }
         }
     }
 }
@@ -122,7 +124,8 @@ fn bind_loopback(port: u16) -> Result<Vec<Listener>, BindError> {
     loop {
         tries -= 1;
         match try_loopback(port) {
-            Err(BindError::Bind { source, .. }) if tries > 0 && source.kind() == io::ErrorKind::AddrInUse => {}
+            Err(BindError::Bind { source, .. }) if tries > 0 && source.kind() == io::ErrorKind::AddrInUse => {
+            }
             done => return done,
         }
     }

@@ -72,8 +72,12 @@ pub(super) async fn drive<S, B>(
     B::Error: Into<BoxError>,
 {
     let io = TokioIo::new(WatchedIo::new(stream, Arc::clone(&activity), params.body_idle_timeout));
-    let service =
-        PeerService { service, peer, activity: Arc::clone(&activity), body_idle_timeout: params.body_idle_timeout };
+    let service = PeerService {
+        service,
+        peer,
+        activity: Arc::clone(&activity),
+        body_idle_timeout: params.body_idle_timeout,
+    };
     let mut connection = pin!(protocol.serve_connection(io, service));
     let mut closing = pin!(closing.wait_for(|closing| *closing));
     let mut leaving = false;

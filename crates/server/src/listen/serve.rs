@@ -80,14 +80,15 @@ where
     let mut connections = JoinSet::new();
     let total = Arc::clone(&in_flight);
     // It owns what it clones, so that the service need not be `Sync`.
-    let start = move |connections: &mut JoinSet<()>, stream: Stream, peer: Peer, permit: OwnedSemaphorePermit| {
-        let (service, shared, closing) = (service.clone(), Arc::clone(&shared), closing.clone());
-        let activity = Arc::new(Activity::new(Instant::now(), Arc::clone(&total)));
-        connections.spawn(async move {
-            drive(stream, peer, service, &shared.0, &shared.1, activity, closing).await;
-            drop(permit);
-        });
-    };
+    let start =
+        move |connections: &mut JoinSet<()>, stream: Stream, peer: Peer, permit: OwnedSemaphorePermit| {
+            let (service, shared, closing) = (service.clone(), Arc::clone(&shared), closing.clone());
+            let activity = Arc::new(Activity::new(Instant::now(), Arc::clone(&total)));
+            connections.spawn(async move {
+                drive(stream, peer, service, &shared.0, &shared.1, activity, closing).await;
+                drop(permit);
+            });
+        };
 
     let mut trouble = Trouble::default();
     let mut stop = pin!(stop);
@@ -142,11 +143,7 @@ async fn next(
 }
 
 fn poll_accept(listeners: &[Listener], cx: &mut Context<'_>) -> Poll<io::Result<(Stream, Peer)>> {
-    listeners
-        .iter()
-        .map(|listener| listener.poll_accept(cx))
-        .find(Poll::is_ready)
-        .unwrap_or(Poll::Pending)
+    listeners.iter().map(|listener| listener.poll_accept(cx)).find(Poll::is_ready).unwrap_or(Poll::Pending)
 }
 
 async fn accept_now(listeners: &[Listener]) -> Option<io::Result<(Stream, Peer)>> {
@@ -185,7 +182,9 @@ impl Trouble {
 
 fn is_exhaustion(error: &io::Error) -> bool {
     let code = error.raw_os_error();
-    [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM].iter().any(|errno| code == Some(errno.raw_os_error()))
+    [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM]
+        .iter()
+        .any(|errno| code == Some(errno.raw_os_error()))
 }
 
 #[cfg(test)]

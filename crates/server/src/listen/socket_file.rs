@@ -57,7 +57,9 @@ async fn make_room(path: &Path) -> Result<(), BindError> {
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(failed(error)),
-        Ok(meta) if !meta.file_type().is_socket() => return Err(BindError::NotASocket { path: path.to_owned() }),
+        Ok(meta) if !meta.file_type().is_socket() => {
+            return Err(BindError::NotASocket { path: path.to_owned() });
+        }
         Ok(_) => {}
     }
     // A listener whose queue is full leaves a connect hanging: that, too, is somebody who is there.

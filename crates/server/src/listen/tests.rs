@@ -161,7 +161,8 @@ async fn http2_with_prior_knowledge_is_spoken() {
     let executor = hyper_util::rt::TokioExecutor::new();
     let (mut sender, connection) = hyper::client::conn::http2::handshake(executor, io).await.unwrap();
     let connection = tokio::spawn(connection);
-    let request = Request::get(format!("http://{}/a?b", gateway.address)).body(Full::<Bytes>::default()).unwrap();
+    let request =
+        Request::get(format!("http://{}/a?b", gateway.address)).body(Full::<Bytes>::default()).unwrap();
     let body = sender.send_request(request).await.unwrap().into_body().collect().await.unwrap().to_bytes();
     assert_eq!(body, "two");
     // It is told goodbye when it has been idle.
@@ -266,7 +267,8 @@ async fn an_http2_peer_that_never_widens_its_window_is_cut() {
     let executor = hyper_util::rt::TokioExecutor::new();
     let (mut sender, connection) = hyper::client::conn::http2::handshake(executor, io).await.unwrap();
     tokio::spawn(connection);
-    let request = Request::get(format!("http://{}/", gateway.address)).body(Full::<Bytes>::default()).unwrap();
+    let request =
+        Request::get(format!("http://{}/", gateway.address)).body(Full::<Bytes>::default()).unwrap();
     let _unread = sender.send_request(request).await.unwrap();
     assert!(tokio::time::timeout(LONG, dropped).await.expect("the body is held for ever").is_err());
 }
@@ -379,7 +381,10 @@ async fn localhost_is_every_loopback_address_on_one_port() {
     let bound = bind(&Listen::Tcp { host: Host::Localhost, port: 0 }).await.unwrap();
     let addresses = bound.tcp_addresses();
     assert_eq!(addresses[0].ip(), Ipv4Addr::LOCALHOST);
-    assert!(addresses.iter().all(|a| a.ip().is_loopback() && a.port() == addresses[0].port()), "{addresses:?}");
+    assert!(
+        addresses.iter().all(|a| a.ip().is_loopback() && a.port() == addresses[0].port()),
+        "{addresses:?}"
+    );
     assert!(bound.to_string().starts_with(&format!("http://127.0.0.1:{}", addresses[0].port())));
 
     let taken = Listen::Tcp { host: Host::Ip(Ipv4Addr::LOCALHOST.into()), port: addresses[0].port() };

@@ -1,0 +1,53 @@
+//! What the operators' listener sees and does of the running gateway.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use tidegate_token_manager::{TokenId, TokenStatus, UnknownToken};
+
+use crate::admin::{Operation, Operator, Readiness, Reloaded};
+use crate::reload::Reloader;
+use crate::state::State;
+
+/// The gateway, as its operators have it.
+pub(crate) struct Running {
+    pub(crate) state: Arc<State>,
+    pub(crate) reloader: Arc<Reloader>,
+}
+
+impl Operator for Running {
+    fn readiness(&self) -> Readiness {
+        if self.state.is_stopping() { Readiness::Stopping } else { Readiness::Ready }
+    }
+
+    fn tokens(&self) -> Vec<(String, Vec<TokenStatus>)> {
+        self.state.scrape().pools
+    }
+
+    fn reset_all(&self) {
+        for pool in &self.state.gateway().pools {
+            pool.reset_all();
+        }
+    }
+
+    fn operate(&self, id: TokenId, operation: Operation) -> Result<(), UnknownToken> {
+        let mut done = Err(UnknownToken { id });
+        for pool in &self.state.gateway().pools {
+            done = match operation {
+                Operation::Reset => pool.reset(id),
+                Operation::Disable => pool.disable(id),
+                Operation::Enable => pool.enable(id),
+            }
+            .or(done);
+        }
+        done
+    }
+
+    fn reload(&self) -> Pin<Box<dyn Future<Output = Reloaded> + Send + '_>> {
+        Box::pin(async { self.reloader.reload() })
+    }
+
+    fn metrics(&self) -> String {
+        self.state.metrics.render(&self.state.scrape())
+    }
+}

@@ -1,0 +1,55 @@
+//! What the running gateway's parts share.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::gateway::Gateway;
+use crate::metrics::{Metrics, Scrape};
+
+/// The gateway as it stands, its metrics, and whether it is about to stop.
+pub(crate) struct State {
+    gateway: RwLock<Arc<Gateway>>,
+    pub(crate) metrics: Arc<Metrics>,
+    stopping: AtomicBool,
+}
+
+impl State {
+    pub(crate) fn new(gateway: Gateway, metrics: Metrics) -> Self {
+        Self {
+            gateway: RwLock::new(Arc::new(gateway)),
+            metrics: Arc::new(metrics),
+            stopping: AtomicBool::new(false),
+        }
+    }
+
+    /// The gateway that stands now.
+    pub(crate) fn gateway(&self) -> Arc<Gateway> {
+        self.gateway.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Puts another in its place; requests under way keep theirs.
+    pub(crate) fn replace(&self, gateway: Gateway) {
+        *self.gateway.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(gateway);
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_stopping(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// What the metrics page shows of the pools and budgets.
+    pub(crate) fn scrape(&self) -> Scrape {
+        let gateway = self.gateway();
+        Scrape {
+            pools: gateway.pools.iter().map(|pool| (pool.name().to_owned(), pool.snapshot())).collect(),
+            budgets: gateway
+                .budgets
+                .iter()
+                .map(|(origin, budget)| (origin.clone(), budget.balance()))
+                .collect(),
+        }
+    }
+}

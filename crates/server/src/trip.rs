@@ -1,0 +1,39 @@
+//! What is noted of a request on its way, for the metrics and the access log; readable also when its caller has gone.
+
+use std::sync::{Arc, OnceLock};
+
+use tidegate_api_client::Journey;
+
+/// A request's notes; a clone is the same notes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trip(Arc<Notes>);
+
+#[derive(Debug, Default)]
+struct Notes {
+    journey: Journey,
+    route: OnceLock<String>,
+    client: OnceLock<Arc<str>>,
+}
+
+impl Trip {
+    pub(crate) fn journey(&self) -> Journey {
+        self.0.journey.clone()
+    }
+
+    pub(crate) fn set_route(&self, label: &str) {
+        self.0.route.get_or_init(|| label.to_owned());
+    }
+
+    /// The route's label; none when the request found no route.
+    pub(crate) fn route(&self) -> Option<&str> {
+        self.0.route.get().map(String::as_str)
+    }
+
+    pub(crate) fn set_client(&self, client: &Arc<str>) {
+        self.0.client.get_or_init(|| client.clone());
+    }
+
+    pub(crate) fn client(&self) -> Option<&str> {
+        self.0.client.get().map(|client| &**client)
+    }
+}
