@@ -263,3 +263,6 @@ impl HttpBody for Prefixed {
         if self.frames.iter().any(Result::is_err) { SizeHint::new() } else { hint }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -101,3 +101,46 @@ impl Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn each_kind_has_its_fault() {
+        let cause = || BoxError::from("the cause");
+        let second = Duration::from_secs(1);
+        let exhausted = Exhausted { total: 3, retry_in: Some(second) };
+        let rows = [
+            (Error::Connect(cause()), "connect", Fault::Upstream, true),
+            (Error::Handshake(cause()), "tls_handshake", Fault::Upstream, true),
+            (Error::Certificate(cause()), "certificate", Fault::Configuration, true),
+            (Error::Reset(cause()), "reset", Fault::Upstream, false),
+            (Error::RefusedStream(cause()), "refused_stream", Fault::Upstream, true),
+            (Error::Protocol(cause()), "protocol", Fault::Upstream, false),
+            (Error::AttemptTimeout { timeout: second }, "attempt_timeout", Fault::Upstream, false),
+            (Error::Deadline, "deadline", Fault::Upstream, false),
+            (Error::NoToken(exhausted), "no_token", Fault::TokenLimited, false),
+            (Error::Configuration(cause()), "configuration", Fault::Configuration, true),
+            (Error::RequestBody(cause()), "request_body", Fault::Caller, false),
+            (Error::Closed, "closed", Fault::Caller, false),
+        ];
+        for (error, kind, fault, unsent) in rows {
+            assert_eq!((error.kind(), error.fault(), error.surely_unsent()), (kind, fault, unsent));
+            // A message leaves its cause to `source`.
+            assert!(!error.to_string().contains("the cause"), "{error}");
+            let told = error.source().map(ToString::to_string);
+            assert!(told.is_none_or(|told| told == "the cause"), "{kind}");
+        }
+    }
+
+    #[test]
+    fn figures_are_told() {
+        let timeout = Error::AttemptTimeout { timeout: Duration::from_millis(1500) };
+        assert_eq!(timeout.to_string(), "no response head within 1.5s");
+        let exhausted = Exhausted { total: 3, retry_in: Some(Duration::from_secs(7)) };
+        assert_eq!(Error::from(exhausted).to_string(), exhausted.to_string());
+    }
+}

@@ -53,8 +53,8 @@ pub use self::memory::ReplayMemory;
 pub struct ReplayBody<B> {
     /// `None`: there is nothing to send.
     original: Option<Arc<Original<B>>>,
-    /// The original's at its start.
-    hint: SizeHint,
+    /// The original's length at its start: at least, and at most.
+    length: (u64, Option<u64>),
     read: u64,
     cursor: Cursor,
     end: End,
@@ -112,7 +112,13 @@ where
             let state = State { source: Source::Open(Box::pin(body)), data };
             Arc::new(Original { state: Mutex::new(state), readers: Arc::default() })
         });
-        Self { original, hint, read: 0, cursor: Cursor::start(), end: End::Ahead }
+        Self {
+            original,
+            length: (hint.lower(), hint.upper()),
+            read: 0,
+            cursor: Cursor::start(),
+            end: End::Ahead,
+        }
     }
 }
 
@@ -139,7 +145,7 @@ impl<B> Clone for ReplayBody<B> {
     fn clone(&self) -> Self {
         Self {
             original: self.original.clone(),
-            hint: self.hint.clone(),
+            length: self.length,
             read: 0,
             cursor: Cursor::start(),
             end: End::Ahead,
@@ -150,7 +156,7 @@ impl<B> Clone for ReplayBody<B> {
 impl<B> fmt::Debug for ReplayBody<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ReplayBody")
-            .field("size", &self.hint)
+            .field("length", &self.length)
             .field("read", &self.read)
             .finish_non_exhaustive()
     }
@@ -200,11 +206,12 @@ where
     }
 
     fn size_hint(&self) -> SizeHint {
+        let (least, most) = self.length;
         let mut hint = SizeHint::new();
-        if let Some(upper) = self.hint.upper() {
-            hint.set_upper(upper.saturating_sub(self.read));
+        if let Some(most) = most {
+            hint.set_upper(most.saturating_sub(self.read));
         }
-        hint.set_lower(self.hint.lower().saturating_sub(self.read));
+        hint.set_lower(least.saturating_sub(self.read));
         hint
     }
 }

@@ -3,7 +3,9 @@ use http::{HeaderName, HeaderValue};
 use super::*;
 use crate::rule::RuleVerdict;
 
-fn headers(fields: &[(&'static str, &'static str)]) -> HeaderMap {
+type Fields<'a> = &'a [(&'static str, &'static str)];
+
+fn headers(fields: Fields<'_>) -> HeaderMap {
     fields
         .iter()
         .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
@@ -13,7 +15,7 @@ fn headers(fields: &[(&'static str, &'static str)]) -> HeaderMap {
 fn judge(
     classifier: &Classifier,
     status: u16,
-    fields: &[(&'static str, &'static str)],
+    fields: Fields<'_>,
     body: Option<&[u8]>,
     pooled: Pooled,
 ) -> Verdict {
@@ -41,7 +43,7 @@ fn the_table_of_statuses() {
 
 #[test]
 fn a_403_that_tells_a_limit_is_the_tokens() {
-    let rows: &[(&[(&'static str, &'static str)], Fault)] = &[
+    let rows: &[(Fields<'_>, Fault)] = &[
         (&[("retry-after", "50")], Fault::TokenLimited),
         (&[("retry-after", "0")], Fault::TokenLimited),
         (&[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "50")], Fault::TokenLimited),
@@ -63,8 +65,7 @@ fn a_403_that_tells_a_limit_is_the_tokens() {
 
 #[test]
 fn delays_go_where_they_are_of_use() {
-    let empty: &[(&'static str, &'static str)] =
-        &[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "60")];
+    let empty: Fields<'_> = &[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "60")];
     let minute = Some(Duration::from_secs(60));
     let rows = [
         // A good answer with an empty quota rests its token, and says nothing else.
@@ -101,7 +102,7 @@ fn the_first_rule_that_matches_wins() {
         rule(&[400], RuleVerdict::Upstream),
         Rule { header: Some((session, None)), ..rule(&[], RuleVerdict::Request) },
     ]);
-    type Row<'a> = (u16, &'a [(&'static str, &'static str)], Option<&'a [u8]>, Fault, Fault);
+    type Row<'a> = (u16, Fields<'a>, Option<&'a [u8]>, Fault, Fault);
     let rows: &[Row<'_>] = &[
         (
             200,
@@ -149,7 +150,7 @@ fn a_body_is_read_only_where_a_rule_hangs_on_it() {
         rule(&[400], RuleVerdict::Request),
         Rule { body_contains: Some("limit".into()), ..rule(&[200, 400], RuleVerdict::TokenLimited) },
     ]);
-    let rows: &[(u16, &[(&'static str, &'static str)], bool)] = &[
+    let rows: &[(u16, Fields<'_>, bool)] = &[
         (200, &[("content-type", "application/json")], true),
         (200, &[("content-type", "Application/Problem+JSON;charset=utf-8")], true),
         (200, &[], true),

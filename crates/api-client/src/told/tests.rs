@@ -4,6 +4,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::quota_empty;
 
+type Fields<'a> = &'a [(&'static str, &'a str)];
+
 /// Sun, 06 Nov 1994 08:49:37 GMT
 const THEN: u64 = 784_111_777;
 
@@ -11,7 +13,7 @@ fn at(secs: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(secs)
 }
 
-fn headers(fields: &[(&'static str, &str)]) -> HeaderMap {
+fn headers(fields: Fields<'_>) -> HeaderMap {
     let pair = |(name, value): &(&'static str, &str)| {
         (HeaderName::from_static(name), HeaderValue::from_bytes(value.as_bytes()).expect("a header value"))
     };
@@ -22,7 +24,7 @@ fn secs(secs: f64) -> Option<Duration> {
     Some(Duration::from_secs_f64(secs))
 }
 
-fn told(status: u16, fields: &[(&'static str, &str)]) -> Option<Duration> {
+fn told(status: u16, fields: Fields<'_>) -> Option<Duration> {
     told_delay(StatusCode::from_u16(status).expect("a status"), &headers(fields), at(THEN))
 }
 
@@ -113,7 +115,7 @@ fn dates_and_epochs_are_read_against_the_responses_own_date() {
 
 #[test]
 fn several_fields_give_the_longest() {
-    let rows: &[(&[(&'static str, &str)], Option<Duration>)] = &[
+    let rows: &[(Fields<'_>, Option<Duration>)] = &[
         (&[("retry-after", "5"), ("retry-after", "9"), ("retry-after", "soon")], secs(9.0)),
         (&[("retry-after-ms", "1500")], secs(1.5)),
         (&[("retry-after-ms", "0.5")], Some(Duration::from_micros(500))),
@@ -130,7 +132,7 @@ fn several_fields_give_the_longest() {
 
 #[test]
 fn a_reset_is_a_told_delay_only_where_it_is_the_reason_of_a_refusal() {
-    let rows: &[(u16, &[(&'static str, &str)], Option<Duration>)] = &[
+    let rows: &[(u16, Fields<'_>, Option<Duration>)] = &[
         (429, &[("x-ratelimit-reset", "60")], secs(60.0)),
         (429, &[("x-ratelimit-reset", "784111877")], Some(Duration::from_secs(784_111_877))),
         (429, &[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "60")], secs(60.0)),
@@ -152,7 +154,7 @@ fn a_reset_is_a_told_delay_only_where_it_is_the_reason_of_a_refusal() {
 #[test]
 fn an_empty_quota_is_found_in_each_family_of_fields() {
     let epoch = (THEN + 1_000_000_000).to_string();
-    let rows: &[(&[(&'static str, &str)], Option<Duration>)] = &[
+    let rows: &[(Fields<'_>, Option<Duration>)] = &[
         (&[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", &epoch)], secs(1e9)),
         (&[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "60")], secs(60.0)),
         (&[("x-rate-limit-remaining", "0"), ("x-rate-limit-reset", "60")], secs(60.0)),

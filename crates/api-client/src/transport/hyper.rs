@@ -41,7 +41,8 @@ const PING_TIMEOUT: Duration = Duration::from_secs(10);
 /// the body's framing.
 #[derive(Clone)]
 pub struct HyperTransport {
-    client: Client<Bounded<HttpsConnector<HttpConnector>>, Outgoing>,
+    /// Shared as a whole: a clone of the client itself copies all of its settings, for each request.
+    client: Arc<Client<Bounded<HttpsConnector<HttpConnector>>, Outgoing>>,
 }
 
 impl HyperTransport {
@@ -72,7 +73,7 @@ impl HyperTransport {
             .http2_keep_alive_interval(PING_EVERY)
             .http2_keep_alive_timeout(PING_TIMEOUT)
             .build(connector);
-        Ok(Self { client })
+        Ok(Self { client: Arc::new(client) })
     }
 }
 

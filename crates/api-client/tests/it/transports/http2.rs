@@ -68,7 +68,7 @@ fn a_stream_that_was_surely_not_looked_at_may_be_sent_again() {
                 let stream = request(&mut connection).await;
                 match ends {
                     Ends::Reset(code) => {
-                        connection.send(frame(RST_STREAM, 0, stream, &code.to_be_bytes())).await
+                        connection.send(frame(RST_STREAM, 0, stream, &code.to_be_bytes())).await;
                     }
                     Ends::GoAway(distance, code) => {
                         let last = stream.saturating_add_signed(distance);

@@ -1,4 +1,5 @@
 //! Both transports over real sockets: each rule is one test that runs over either.
+#![allow(clippy::expect_used, clippy::panic, reason = "a helper's failure is the test's")]
 
 mod bodies;
 mod connections;
