@@ -119,7 +119,8 @@ mod tests {
                 false,
                 vec!["authorization", "cookie", "x-api-key"],
             ),
-            (ClientCookies::Drop, ClientAuthorization::Pass, true, vec![]),
+            // Its key came as X-Api-Key.
+            (ClientCookies::Drop, ClientAuthorization::Pass, true, vec!["authorization"]),
         ] {
             let mut headers = sent();
             let hygiene = RequestHygiene { cookies, authorization, client_keys, set: HeaderMap::new() };
