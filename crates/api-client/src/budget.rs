@@ -28,7 +28,7 @@ impl RetryBudget {
 
     /// Books one request; its share can be withdrawn for the next 10 s.
     pub fn deposit(&self) {
-        self.with(|budget, now| budget.deposit(now));
+        self.with(Budget::deposit);
     }
 
     /// Takes one retry out; `false` when the budget does not grant it.

@@ -71,7 +71,7 @@ pub(crate) struct Situation<'a> {
     pub(crate) progress: Progress,
     pub(crate) now: Instant,
     pub(crate) deadline: Option<Instant>,
-    pub(crate) entropy: [u64; 2],
+    pub(crate) entropy: u64,
 }
 
 impl RetryParams {
@@ -122,24 +122,14 @@ impl RetryParams {
             || self.unsafe_repeats == UnsafeRepeats::Allowed
     }
 
-    /// The wait before the next retry; `None` when the upstream asks for more than `max_retry_after`.
-    ///
-    /// A told delay is a floor. Where it wins, a jittered share of the base is added, so that all who were told
-    /// the same moment do not return in it together.
+    /// The wait before the next retry, for which a told delay is a floor; `None` when the upstream asks for more
+    /// than `max_retry_after`.
     fn wait(&self, at: &Situation<'_>) -> Option<Duration> {
-        let [entropy, spread] = at.entropy;
-        let computed = self.backoff.delay(at.progress.retries, at.progress.backoff, entropy);
+        let (attempt, previous) = (at.progress.retries, at.progress.backoff);
         match at.verdict.told {
             Some(told) if told > self.max_retry_after => None,
-            Some(told) if told > computed => {
-                let base = self.backoff.schedule().base();
-                let share = match self.backoff.jitter() {
-                    Jitter::None => Duration::ZERO,
-                    _ => Backoff::new(self.backoff.schedule(), Jitter::Full).delay(0, base, spread),
-                };
-                Some(told.saturating_add(share))
-            }
-            _ => Some(computed),
+            Some(told) => Some(self.backoff.delay_after(told, attempt, previous, at.entropy)),
+            None => Some(self.backoff.delay(attempt, previous, at.entropy)),
         }
     }
 }

@@ -108,7 +108,7 @@ fn situation<'a>(
         progress: journey.progress(),
         now: Instant::now(),
         deadline: Deadline::of(request.extensions()),
-        entropy: [fastrand::u64(..), fastrand::u64(..)],
+        entropy: fastrand::u64(..),
     }
 }
 

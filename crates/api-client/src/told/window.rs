@@ -66,6 +66,10 @@ enum Kind {
 impl<'a> Field<'a> {
     fn parse(name: &'a HeaderName) -> Option<Self> {
         let name = name.as_str();
+        // Every response's every field comes through here, and most names are shorter.
+        if name.len() < "ratelimit-reset".len() {
+            return None;
+        }
         if !(name.contains("ratelimit") || name.contains("rate-limit")) {
             return None;
         }

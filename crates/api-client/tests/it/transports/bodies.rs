@@ -55,6 +55,38 @@ fn a_body_that_is_cut_never_ends_cleanly() {
 }
 
 #[test]
+fn without_a_length_the_connections_orderly_end_is_the_bodys() {
+    run(async {
+        for cut in [Cut::Closed, Cut::Reset] {
+            let upstream = Upstream::start(move |_, mut connection| async move {
+                connection.head().await;
+                connection.send("HTTP/1.1 200 OK\r\n\r\nhello").await;
+                connection.take_until(b"go on").await;
+                match cut {
+                    // Only half of it, and read to its end: what is dropped unread is reset.
+                    Cut::Closed => {
+                        tokio::io::AsyncWriteExt::shutdown(&mut connection.stream).await.expect("open");
+                        connection.closed().await;
+                    }
+                    Cut::Reset => connection.reset(),
+                }
+            })
+            .await;
+            for (name, transport) in transports(&TransportParams::default()) {
+                let (sender, body) = channel();
+                let response = send(&transport, post(&upstream.url("/"), body)).await.expect("a head");
+                sender.send(Ok(Frame::data("go on".into()))).expect("open");
+                let body = bytes(response).await;
+                match cut {
+                    Cut::Closed => assert_eq!(body.expect("an orderly end"), "hello", "{name}"),
+                    Cut::Reset => assert!(body.is_err(), "{name}"),
+                }
+            }
+        }
+    });
+}
+
+#[test]
 fn what_came_before_the_cut_is_handed_on() {
     run(async {
         let upstream = Upstream::start(|_, mut connection| async move {
