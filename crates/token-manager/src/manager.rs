@@ -1,5 +1,6 @@
 //! The pool among threads and tasks: the lock, the clock, the generator and the wait queue.
 
+mod desk;
 mod waiting;
 
 use std::fmt;
@@ -7,14 +8,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
+use desk::{Asked, Desk};
 use tokio::time::Instant;
 use waiting::Waiting;
 
-use crate::pool::{Forecast, Loan, Pool, Told};
-use crate::wait_queue::{Ticket, WaitQueue};
+use crate::pool::{Loan, Pool, Told};
 use crate::{
     Ask, Exhausted, IdKey, Lease, LeaseStamp, Outcome, PoolParams, Report, StateCounts, TokenId, TokenSpec,
-    TokenStatus, UnknownToken, WhenExhausted,
+    TokenStatus, UnknownToken,
 };
 
 /// A pool of tokens: lends them, rests those that were refused, and lets requests wait for them.
@@ -46,32 +47,14 @@ pub struct TokenManager {
 pub(crate) struct Shared {
     name: String,
     key: IdKey,
-    state: Mutex<Inner>,
-}
-
-struct Inner {
-    pool: Pool,
-    queue: WaitQueue<Answer>,
-    random: fastrand::Rng,
-}
-
-/// What a waiter gets.
-type Answer = Result<Loan, Exhausted>;
-
-/// What comes of asking.
-enum Asked {
-    Answered(Answer),
-    Waiting(Ticket, Instant),
+    desk: Mutex<Desk>,
 }
 
 impl TokenManager {
     /// A pool of these tokens. Of two specs with the same value the first counts.
     pub fn new(name: &str, params: PoolParams, specs: Vec<TokenSpec>, key: IdKey) -> Self {
-        let now = Instant::now();
-        let mut pool = Pool::new(params, now);
-        pool.reload(with_ids(&key, specs), now);
-        let state = Mutex::new(Inner { pool, queue: WaitQueue::new(), random: fastrand::Rng::new() });
-        Self { shared: Arc::new(Shared { name: name.to_owned(), key, state }) }
+        let desk = Mutex::new(Desk::new(params, with_ids(&key, specs), Instant::now()));
+        Self { shared: Arc::new(Shared { name: name.to_owned(), key, desk }) }
     }
 
     /// The pool's name in the settings.
@@ -92,13 +75,13 @@ impl TokenManager {
     /// # Errors
     ///
     /// [`Exhausted`] when no token came in time, and at once when none can: when the wait to expect is longer than the one allowed,
-    /// when `max_waiting` wait already, and with [`WhenExhausted::Fail`].
+    /// when `max_waiting` wait already, and with [`WhenExhausted::Fail`](crate::WhenExhausted::Fail).
     ///
     /// # Panics
     ///
     /// Where it has to wait outside of a tokio runtime with its time driver enabled.
     pub async fn acquire(&self, ask: Ask<'_>) -> Result<Lease, Exhausted> {
-        match self.shared.ask(&ask) {
+        match self.shared.change(|desk, now| desk.ask(&ask, now)) {
             Asked::Answered(answer) => answer.map(|loan| self.lease(loan)),
             Asked::Waiting(ticket, give_up) => Waiting::new(&self.shared, ticket, give_up).answer().await,
         }
@@ -110,28 +93,24 @@ impl TokenManager {
     ///
     /// [`Exhausted`] if there is none.
     pub fn try_acquire(&self, tried: &[TokenId]) -> Result<Lease, Exhausted> {
-        let loan = self.shared.change(|inner, now| {
-            let entropy = inner.random.u64(..);
-            inner.pool.lend_untried(tried, entropy, now).ok_or_else(|| inner.exhausted(now))
-        })?;
-        Ok(self.lease(loan))
+        self.shared.change(|desk, now| desk.try_lend(tried, now)).map(|loan| self.lease(loan))
     }
 
     /// Whether [`try_acquire`](Self::try_acquire) would lend a token now.
     pub fn has_ready(&self, tried: &[TokenId]) -> bool {
-        self.shared.change(|inner, now| inner.pool.has_ready(tried, now))
+        self.shared.change(|desk, now| desk.pool.has_ready(tried, now))
     }
 
     /// How long one who asks now would wait: zero if a token is ready, a second where only the end of running requests can tell,
     /// none where no token is expected at all.
     pub fn predicted_wait(&self) -> Option<Duration> {
-        self.shared.change(|inner, now| inner.forecast(now).wait(now))
+        self.shared.change(|desk, now| desk.forecast(now).wait(now))
     }
 
     /// Charges a token with a fault that was found out after its lease was settled: a lone 403 to which another token then had a
     /// better answer. It cools down as after a 429, unless it has been rested or reset since.
     pub fn charge(&self, stamp: LeaseStamp, status: u16) {
-        self.shared.change(|inner, now| inner.pool.charge(stamp.id, stamp.generation, status, now));
+        self.shared.change(|desk, now| desk.pool.charge(stamp.id, stamp.generation, status, now));
     }
 
     /// Forgets a token's failures and ends its rest. A disabled one stays disabled.
@@ -140,12 +119,12 @@ impl TokenManager {
     ///
     /// [`UnknownToken`] if the pool has none of this id.
     pub fn reset(&self, id: TokenId) -> Result<(), UnknownToken> {
-        self.shared.change(|inner, now| inner.pool.reset(id, now))
+        self.shared.change(|desk, now| desk.pool.reset(id, now))
     }
 
     /// [`reset`](Self::reset) for all tokens.
     pub fn reset_all(&self) {
-        self.shared.change(|inner, now| inner.pool.reset_all(now));
+        self.shared.change(|desk, now| desk.pool.reset_all(now));
     }
 
     /// Bars a token until [`enable`](Self::enable). What is out of it may end; its rest goes on beneath.
@@ -154,7 +133,7 @@ impl TokenManager {
     ///
     /// [`UnknownToken`] if the pool has none of this id.
     pub fn disable(&self, id: TokenId) -> Result<(), UnknownToken> {
-        self.shared.change(|inner, now| inner.pool.disable(id, now))
+        self.shared.change(|desk, now| desk.pool.disable(id, now))
     }
 
     /// Allows a disabled token again. What is left of its rest, it rests.
@@ -163,7 +142,7 @@ impl TokenManager {
     ///
     /// [`UnknownToken`] if the pool has none of this id.
     pub fn enable(&self, id: TokenId) -> Result<(), UnknownToken> {
-        self.shared.change(|inner, now| inner.pool.enable(id, now))
+        self.shared.change(|desk, now| desk.pool.enable(id, now))
     }
 
     /// Takes these tokens for the pool's, in this order.
@@ -172,22 +151,22 @@ impl TokenManager {
     /// ready, also where it is a new value under a known name.
     pub fn reload(&self, specs: Vec<TokenSpec>) {
         let specs = with_ids(&self.shared.key, specs);
-        self.shared.change(|inner, now| inner.pool.reload(specs, now));
+        self.shared.change(|desk, now| desk.pool.reload(specs, now));
     }
 
     /// Takes effect at once. Rests that have begun stay as they are.
     pub fn set_params(&self, params: PoolParams) {
-        self.shared.change(|inner, now| inner.pool.set_params(params, now));
+        self.shared.change(|desk, now| desk.pool.set_params(params, now));
     }
 
     /// Each token's state, in the settings' order.
     pub fn snapshot(&self) -> Vec<TokenStatus> {
-        self.shared.change(|inner, now| inner.pool.snapshot(now))
+        self.shared.change(|desk, now| desk.pool.snapshot(now))
     }
 
     /// How many tokens are in each state.
     pub fn state_counts(&self) -> StateCounts {
-        self.shared.change(|inner, now| inner.pool.state_counts(now))
+        self.shared.change(|desk, now| desk.pool.state_counts(now))
     }
 
     /// How many requests wait for a token.
@@ -212,119 +191,50 @@ fn with_ids(key: &IdKey, specs: Vec<TokenSpec>) -> Vec<(TokenId, TokenSpec)> {
 
 impl Shared {
     /// A panic under the lock is one request's bug: the others go on with the state as it is.
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Does something to the pool, then serves those who wait. Whoever is to be woken is woken without the lock.
-    fn change<R>(&self, change: impl FnOnce(&mut Inner, Instant) -> R) -> R {
+    fn change<R>(&self, change: impl FnOnce(&mut Desk, Instant) -> R) -> R {
         let now = Instant::now();
         let mut wakers = Wakers::default();
-        let mut inner = self.lock();
+        let mut desk = self.lock();
         // First those who wait: a change that lends must not overtake them where time has freed a token.
-        inner.serve(now, &mut wakers);
-        let result = change(&mut inner, now);
-        inner.serve(now, &mut wakers);
-        drop(inner);
-        wakers.wake();
+        desk.serve(now, &mut wakers);
+        let result = change(&mut desk, now);
+        desk.serve(now, &mut wakers);
         result
     }
 
     /// As [`change`](Self::change), for what depends on time only where somebody waits: the clock is not read for nothing.
     fn change_timeless(&self, change: impl FnOnce(&mut Pool, Instant)) {
         let mut wakers = Wakers::default();
-        let mut inner = self.lock();
-        if inner.queue.is_empty() {
-            let latest = inner.pool.latest();
-            return change(&mut inner.pool, latest);
+        let mut desk = self.lock();
+        if desk.queue.is_empty() {
+            let latest = desk.pool.latest();
+            return change(&mut desk.pool, latest);
         }
         let now = Instant::now();
-        change(&mut inner.pool, now);
-        inner.serve(now, &mut wakers);
-        drop(inner);
-        wakers.wake();
+        change(&mut desk.pool, now);
+        desk.serve(now, &mut wakers);
     }
 
     pub(crate) fn settle(&self, loan: &Loan, report: &Report) {
         if report.outcome == Outcome::Success && report.quota.is_none() {
             self.change_timeless(|pool, now| pool.settle(loan, report, now));
         } else {
-            self.change(|inner, now| inner.pool.settle(loan, report, now));
+            self.change(|desk, now| desk.pool.settle(loan, report, now));
         }
     }
 
     pub(crate) fn release(&self, loan: &Loan, told: Told) {
         self.change_timeless(|pool, now| pool.release(loan, told, now));
     }
-
-    fn ask(&self, ask: &Ask<'_>) -> Asked {
-        self.change(|inner, now| inner.ask(ask, now))
-    }
 }
 
-impl Inner {
-    fn ask(&mut self, ask: &Ask<'_>, now: Instant) -> Asked {
-        let entropy = self.random.u64(..);
-        if let Some(loan) = self.pool.lend_any(ask.tried, entropy, now) {
-            return Asked::Answered(Ok(loan));
-        }
-        let params = *self.pool.params();
-        let give_up = later(now, ask.max_wait.min(params.max_wait));
-        let give_up = ask.deadline.map_or(give_up, |deadline| give_up.min(deadline));
-        let refused = params.when_exhausted == WhenExhausted::Fail
-            || give_up <= now
-            || self.queue.len() >= params.max_waiting
-            || self.forecast(now).is_later_than(give_up);
-        if refused {
-            return Asked::Answered(Err(self.exhausted(now)));
-        }
-        Asked::Waiting(self.queue.push(ask.tried, give_up), give_up)
-    }
-
-    /// What one who asks now has to expect.
-    fn forecast(&mut self, now: Instant) -> Forecast {
-        let ahead = self.queue.len();
-        self.pool.forecast(ahead, now)
-    }
-
-    fn exhausted(&mut self, now: Instant) -> Exhausted {
-        self.forecast(now).exhausted(self.pool.len(), now)
-    }
-
-    /// Lends to those who wait, in their order, as many tokens as there are; refuses those for whom none can come in time any more;
-    /// and sees to it that the head wakes when the next token's time comes.
-    fn serve(&mut self, now: Instant, wakers: &mut Wakers) {
-        let Self { pool, queue, random } = self;
-        while let Some(tried) = queue.head() {
-            let Some(loan) = pool.lend_any(tried, random.u64(..), now) else { break };
-            wakers.extend(queue.answer_head(Ok(loan)));
-        }
-        if queue.is_empty() {
-            return;
-        }
-        let forecast = pool.forecast(0, now);
-        if forecast != Forecast::Unknown {
-            let refusal = forecast.exhausted(pool.len(), now);
-            queue.answer_where(
-                |give_up| forecast.is_later_than(give_up).then_some(Err(refusal)),
-                |waker| wakers.0.push(waker),
-            );
-        }
-        if let (Some(wake), Some(alarm)) = (pool.next_wake(), queue.alarm()) {
-            if wake < alarm {
-                wakers.extend(queue.rearm(wake));
-            }
-        }
-    }
-}
-
-/// The moment `wait` from now; a year where the platform's clock does not reach that far.
-fn later(now: Instant, wait: Duration) -> Instant {
-    const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
-    now.checked_add(wait).unwrap_or_else(|| now + YEAR)
-}
-
-/// Whom to wake once the lock is let go: a waker may run anything, the pool included.
+/// Whom to wake, which happens when this is dropped. It is made before the lock is taken and so outlives it, by a panic too: a waker
+/// may run anything, the pool included, and a grant of which nobody is told would be lost.
 #[derive(Default)]
 struct Wakers(Vec<Waker>);
 
@@ -333,7 +243,33 @@ impl Wakers {
         self.0.extend(waker);
     }
 
-    fn wake(self) {
-        self.0.into_iter().for_each(Waker::wake);
+    fn push(&mut self, waker: Waker) {
+        self.0.push(waker);
+    }
+}
+
+impl Drop for Wakers {
+    fn drop(&mut self) {
+        self.0.drain(..).for_each(Waker::wake);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    #[test]
+    fn a_panic_under_the_lock_stops_nobody_else() {
+        let specs = vec![TokenSpec::new("a")];
+        let pool = TokenManager::new("tests", PoolParams::default(), specs, IdKey::from_bytes(b"tests"));
+        let panicked =
+            catch_unwind(AssertUnwindSafe(|| pool.shared.change(|_, _| panic!("a bug of our own"))));
+        assert!(panicked.is_err() && pool.shared.desk.is_poisoned());
+        let mut lease = pool.try_acquire(&[]).unwrap();
+        lease.settle(&Report::new(Outcome::Success));
+        drop(lease);
+        assert_eq!(pool.snapshot()[0].successes, 1);
     }
 }

@@ -8,8 +8,10 @@
 
 mod bits;
 mod forecast;
+mod loan;
 mod moment;
 mod operate;
+mod places;
 mod record;
 mod reload;
 mod select;
@@ -22,14 +24,15 @@ mod model_tests;
 mod tests;
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use tokio::time::Instant;
 
 pub(crate) use forecast::Forecast;
-pub(crate) use moment::Moment;
+pub(crate) use loan::{Loan, Told};
+use moment::Moment;
 use moment::Origin;
+use places::{IdHash, Places};
 pub(crate) use record::{Entry, Generation};
 use record::{Record, Standing};
 use select::Selector;
@@ -63,17 +66,6 @@ pub(crate) struct Pool {
 struct Tally {
     lendable: usize,
     held: usize,
-}
-
-/// A token that was lent: what the pool needs to know it again.
-#[derive(Debug)]
-pub(crate) struct Loan {
-    pub(crate) entry: Arc<Entry>,
-    pub(crate) generation: Generation,
-    index: usize,
-    epoch: u64,
-    lent: Moment,
-    is_probe: bool,
 }
 
 impl Pool {
@@ -173,7 +165,6 @@ impl Pool {
                 record.give_back_probe(loan.generation);
             }
         });
-        self.forget_retired(loan.entry.id);
     }
 
     /// A lease that nobody took: as if it had never been lent.
@@ -189,7 +180,6 @@ impl Pool {
                 record.give_back_probe(loan.generation);
             }
         });
-        self.forget_retired(loan.entry.id);
     }
 
     /// Whether a token that is not among `tried` can be lent now.
@@ -243,12 +233,9 @@ impl Pool {
             self.refresh(index);
         } else if let Some(record) = self.retired.get_mut(&loan.entry.id) {
             change(record);
-        }
-    }
-
-    fn forget_retired(&mut self, id: TokenId) {
-        if self.retired.get(&id).is_some_and(|record| record.in_flight == 0) {
-            self.retired.remove(&id);
+            if record.in_flight == 0 {
+                self.retired.remove(&loan.entry.id);
+            }
         }
     }
 
@@ -311,36 +298,6 @@ impl Pool {
 
     fn new_window(&self) -> Option<Box<Window>> {
         self.frame.map(|frame| Box::new(Window::new(frame)))
-    }
-}
-
-/// Whether a lease told what came of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
-    Outcome,
-    Nothing,
-}
-
-type Places = HashMap<TokenId, u32, IdHash>;
-type IdHash = BuildHasherDefault<IdHasher>;
-
-/// Ids are pieces of an HMAC under a secret key: already spread, and not for outsiders to choose.
-#[derive(Clone, Copy, Debug, Default)]
-struct IdHasher(u64);
-
-impl Hasher for IdHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
-        }
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = value;
     }
 }
 

@@ -187,3 +187,103 @@ impl<A> WaitQueue<A> {
         self.waiting -= 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Push(u64),
+        AnswerHead,
+        AnswerBefore(u64),
+        Take(prop::sample::Index),
+        Remove(prop::sample::Index),
+        Arm(u64),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            4 => (0..9_u64).prop_map(Step::Push),
+            2 => Just(Step::AnswerHead),
+            1 => (0..9_u64).prop_map(Step::AnswerBefore),
+            2 => any::<prop::sample::Index>().prop_map(Step::Take),
+            2 => any::<prop::sample::Index>().prop_map(Step::Remove),
+            1 => (0..9_u64).prop_map(Step::Arm),
+        ]
+    }
+
+    /// A waiter as a list has it: when it gives up, and its answer.
+    #[derive(Debug)]
+    struct Waiter {
+        ticket: Ticket,
+        give_up: Instant,
+        answer: Option<u32>,
+    }
+
+    proptest! {
+        #[test]
+        fn it_keeps_the_order_of_a_list(steps in prop::collection::vec(step(), 1..200)) {
+            let start = Instant::now();
+            let at = |seconds| start + Duration::from_secs(seconds);
+            let mut queue = WaitQueue::new();
+            let mut list: Vec<Waiter> = Vec::new();
+            let mut armed: Option<Instant> = None;
+            for (number, step) in (0..).zip(steps) {
+                let head = list.iter().position(|waiter| waiter.answer.is_none());
+                let head_before = head.map(|head| list[head].ticket.0);
+                match step {
+                    Step::Push(seconds) => {
+                        let ticket = queue.push(&[], at(seconds));
+                        prop_assert!(queue.register(&ticket, Waker::noop().clone()).is_none());
+                        list.push(Waiter { ticket, give_up: at(seconds), answer: None });
+                    }
+                    Step::AnswerHead => {
+                        prop_assert_eq!(queue.answer_head(number).is_some(), head.is_some());
+                        if let Some(head) = head {
+                            list[head].answer = Some(number);
+                        }
+                    }
+                    Step::AnswerBefore(seconds) => {
+                        let mut woken = 0;
+                        queue.answer_where(|give_up| (give_up < at(seconds)).then_some(number), |_| woken += 1);
+                        let those = list.iter_mut().filter(|waiter| waiter.answer.is_none() && waiter.give_up < at(seconds));
+                        let answered = those.map(|waiter| waiter.answer = Some(number)).count();
+                        prop_assert_eq!(woken, answered);
+                    }
+                    Step::Take(one) if !list.is_empty() => {
+                        let one = one.index(list.len());
+                        prop_assert_eq!(queue.take(&list[one].ticket), list[one].answer);
+                        if list[one].answer.is_some() {
+                            list.remove(one);
+                        }
+                    }
+                    Step::Remove(one) if !list.is_empty() => {
+                        let one = list.remove(one.index(list.len()));
+                        let (answer, waker) = queue.remove(&one.ticket);
+                        prop_assert_eq!(answer, one.answer);
+                        prop_assert_eq!(waker.is_some(), answer.is_none());
+                    }
+                    Step::Arm(seconds) if head.is_some() => {
+                        queue.arm(at(seconds));
+                        armed = Some(at(seconds));
+                    }
+                    Step::Take(_) | Step::Remove(_) | Step::Arm(_) => {}
+                }
+                let waiting: Vec<&Waiter> = list.iter().filter(|waiter| waiter.answer.is_none()).collect();
+                if waiting.first().map(|head| head.ticket.0) != head_before {
+                    armed = None;
+                }
+                prop_assert_eq!(queue.len(), waiting.len());
+                prop_assert_eq!(queue.is_empty(), waiting.is_empty());
+                prop_assert_eq!(queue.alarm(), waiting.first().map(|head| armed.unwrap_or(head.give_up)));
+                prop_assert!(waiting.iter().enumerate().all(|(place, waiter)| queue.is_head(&waiter.ticket) == (place == 0)));
+                prop_assert!(queue.nodes.len() <= queue.vacant.len() + list.len(), "no node is lost");
+            }
+        }
+    }
+}

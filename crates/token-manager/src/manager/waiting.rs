@@ -5,7 +5,8 @@ use std::task::{Context, Poll};
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::{Answer, Shared, Wakers};
+use super::desk::Answer;
+use super::{Shared, Wakers};
 use crate::wait_queue::Ticket;
 use crate::{Exhausted, Lease};
 
@@ -49,33 +50,32 @@ impl<'a> Waiting<'a> {
         let waker = cx.waker().clone();
         let mut wakers = Wakers::default();
         let now = Instant::now();
-        let mut inner = self.shared.lock();
-        if inner.queue.alarm().is_some_and(|alarm| alarm <= now) || self.give_up <= now {
-            inner.serve(now, &mut wakers);
+        let mut desk = self.shared.lock();
+        if desk.queue.alarm().is_some_and(|alarm| alarm <= now) || self.give_up <= now {
+            desk.serve(now, &mut wakers);
         }
         let mut unused = None;
-        let result = if let Some(answer) = inner.queue.take(ticket) {
+        let result = if let Some(answer) = desk.queue.take(ticket) {
             Ok(answer)
         } else if self.give_up <= now {
-            (_, unused) = inner.queue.remove(ticket);
-            let refusal = inner.exhausted(now);
+            (_, unused) = desk.queue.remove(ticket);
+            let refusal = desk.exhausted(now);
             // Who is next may have a timer to set.
-            inner.serve(now, &mut wakers);
+            desk.serve(now, &mut wakers);
             Ok(Err(refusal))
         } else {
-            unused = inner.queue.register(ticket, waker);
-            let alarm = match inner.pool.next_wake().filter(|_| inner.queue.is_head(ticket)) {
+            unused = desk.queue.register(ticket, waker);
+            let alarm = match desk.pool.next_wake().filter(|_| desk.queue.is_head(ticket)) {
                 Some(wake) => wake.min(self.give_up),
                 None => self.give_up,
             };
-            if inner.queue.is_head(ticket) {
-                inner.queue.arm(alarm);
+            if desk.queue.is_head(ticket) {
+                desk.queue.arm(alarm);
             }
             Err(alarm)
         };
-        drop(inner);
+        drop(desk);
         drop(unused);
-        wakers.wake();
         result
     }
 }
@@ -85,14 +85,13 @@ impl Drop for Waiting<'_> {
         let Some(ticket) = self.ticket.take() else { return };
         let mut wakers = Wakers::default();
         let now = Instant::now();
-        let mut inner = self.shared.lock();
-        let (answer, unused) = inner.queue.remove(&ticket);
+        let mut desk = self.shared.lock();
+        let (answer, unused) = desk.queue.remove(&ticket);
         if let Some(Ok(loan)) = &answer {
-            inner.pool.take_back(loan, now);
+            desk.pool.take_back(loan, now);
         }
-        inner.serve(now, &mut wakers);
-        drop(inner);
+        desk.serve(now, &mut wakers);
+        drop(desk);
         drop(unused);
-        wakers.wake();
     }
 }

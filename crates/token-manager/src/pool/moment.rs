@@ -4,39 +4,39 @@ use tokio::time::Instant;
 
 /// A moment in nanoseconds since the pool began: half the size of an `Instant`, and total where `Instant` overflows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Moment(u64);
+pub(super) struct Moment(u64);
 
 impl Moment {
     /// The pool's beginning; also what stands for "no wait".
-    pub(crate) const START: Self = Self(0);
+    pub(super) const START: Self = Self(0);
 
     /// This moment and `wait` more, saturating.
-    pub(crate) fn after(self, wait: Duration) -> Self {
+    pub(super) fn after(self, wait: Duration) -> Self {
         Self(self.0.saturating_add(u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX)))
     }
 
     /// How long it is until `later`; zero if that is past.
-    pub(crate) fn until(self, later: Self) -> Duration {
+    pub(super) fn until(self, later: Self) -> Duration {
         Duration::from_nanos(later.0.saturating_sub(self.0))
     }
 }
 
 /// The instant from which a pool's moments count.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Origin(Instant);
+pub(super) struct Origin(Instant);
 
 impl Origin {
-    pub(crate) fn new(now: Instant) -> Self {
+    pub(super) fn new(now: Instant) -> Self {
         Self(now)
     }
 
     /// The moment of an instant; the pool's beginning for one that lies before it.
-    pub(crate) fn moment(self, at: Instant) -> Moment {
+    pub(super) fn moment(self, at: Instant) -> Moment {
         Moment::START.after(at.saturating_duration_since(self.0))
     }
 
     /// The instant of a moment; a year after the beginning where the platform's clock does not reach that far.
-    pub(crate) fn instant(self, at: Moment) -> Instant {
+    pub(super) fn instant(self, at: Moment) -> Instant {
         const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
         self.0.checked_add(Duration::from_nanos(at.0)).unwrap_or_else(|| self.0 + YEAR)
     }

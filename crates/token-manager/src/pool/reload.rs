@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::{Entry, Frame, Places, Pool, Record, Selector, Standing, Tally, Wakes, small};
+use super::{Entry, Frame, IdHash, Places, Pool, Record, Selector, Standing, Tally, Wakes, Window, small};
 use crate::{PoolParams, TokenId, TokenSpec};
 
 impl Pool {
@@ -15,10 +15,10 @@ impl Pool {
         self.advance(now);
         let at_cursor =
             self.records.get(self.selector.cursor()).or(self.records.first()).map(|record| record.entry.id);
-        let mut before: HashMap<TokenId, Record, super::IdHash> = std::mem::take(&mut self.retired);
+        let mut before: HashMap<TokenId, Record, IdHash> = std::mem::take(&mut self.retired);
         before.extend(self.records.drain(..).map(|record| (record.entry.id, record)));
 
-        self.places = Places::with_capacity_and_hasher(specs.len(), super::IdHash::default());
+        self.places = Places::with_capacity_and_hasher(specs.len(), IdHash::default());
         for (id, spec) in specs {
             let index = small(self.records.len());
             if index == u32::MAX || self.places.contains_key(&id) {
@@ -50,7 +50,7 @@ impl Pool {
             for record in self.records.iter_mut().chain(self.retired.values_mut()) {
                 record.window = match (old, new, record.window.take()) {
                     (Some(old), Some(new), Some(window)) => Some(Box::new(window.reframed(old, new))),
-                    (_, Some(new), _) => Some(Box::new(super::Window::new(new))),
+                    (_, Some(new), _) => Some(Box::new(Window::new(new))),
                     (_, None, _) => None,
                 };
             }

@@ -66,7 +66,7 @@ impl Dense {
             std::cmp::Ordering::Equal => {
                 // Bits that neither draw has used up: the lowest of a product with an odd constant (Fibonacci hashing).
                 let (third, _) = halves(entropy.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-                let both = first_weight as usize + second_weight as usize;
+                let both = (first_weight as usize).saturating_add(second_weight as usize);
                 below(both, third) < first_weight as usize
             }
         };

@@ -1,0 +1,102 @@
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::Wakers;
+use crate::pool::{Forecast, Loan, Pool};
+use crate::wait_queue::{Ticket, WaitQueue};
+use crate::{Ask, Exhausted, PoolParams, TokenId, TokenSpec, WhenExhausted};
+
+/// What stands under the manager's lock: the tokens and those who wait for them. It is told the time.
+///
+/// Whoever changes the pool calls [`serve`](Self::serve) before the lock is let go. Then nobody waits while a token can be lent, which
+/// is why one who asks may take a ready token without a look at the queue.
+pub(super) struct Desk {
+    pub(super) pool: Pool,
+    pub(super) queue: WaitQueue<Answer>,
+    random: fastrand::Rng,
+}
+
+/// What a waiter gets.
+pub(super) type Answer = Result<Loan, Exhausted>;
+
+/// What comes of asking.
+pub(super) enum Asked {
+    Answered(Answer),
+    Waiting(Ticket, Instant),
+}
+
+impl Desk {
+    pub(super) fn new(params: PoolParams, specs: Vec<(TokenId, TokenSpec)>, now: Instant) -> Self {
+        let mut pool = Pool::new(params, now);
+        pool.reload(specs, now);
+        Self { pool, queue: WaitQueue::new(), random: fastrand::Rng::new() }
+    }
+
+    /// Lends a ready token that is not among `tried`, or refuses.
+    pub(super) fn try_lend(&mut self, tried: &[TokenId], now: Instant) -> Answer {
+        let entropy = self.random.u64(..);
+        self.pool.lend_untried(tried, entropy, now).ok_or_else(|| self.exhausted(now))
+    }
+
+    /// Lends, lets wait, or refuses.
+    pub(super) fn ask(&mut self, ask: &Ask<'_>, now: Instant) -> Asked {
+        let entropy = self.random.u64(..);
+        if let Some(loan) = self.pool.lend_any(ask.tried, entropy, now) {
+            return Asked::Answered(Ok(loan));
+        }
+        let params = *self.pool.params();
+        let give_up = later(now, ask.max_wait.min(params.max_wait));
+        let give_up = ask.deadline.map_or(give_up, |deadline| give_up.min(deadline));
+        let refused = params.when_exhausted == WhenExhausted::Fail
+            || give_up <= now
+            || self.queue.len() >= params.max_waiting
+            || self.forecast(now).is_later_than(give_up);
+        if refused {
+            return Asked::Answered(Err(self.exhausted(now)));
+        }
+        Asked::Waiting(self.queue.push(ask.tried, give_up), give_up)
+    }
+
+    /// What one who asks now has to expect.
+    pub(super) fn forecast(&mut self, now: Instant) -> Forecast {
+        let ahead = self.queue.len();
+        self.pool.forecast(ahead, now)
+    }
+
+    pub(super) fn exhausted(&mut self, now: Instant) -> Exhausted {
+        self.forecast(now).exhausted(self.pool.len(), now)
+    }
+
+    /// Lends to those who wait, in their order, as many tokens as there are; refuses those for whom none can come in time any more;
+    /// and sees to it that the head wakes when the next token's time comes.
+    pub(super) fn serve(&mut self, now: Instant, wakers: &mut Wakers) {
+        let Self { pool, queue, random } = self;
+        while let Some(tried) = queue.head() {
+            let Some(loan) = pool.lend_any(tried, random.u64(..), now) else { break };
+            wakers.extend(queue.answer_head(Ok(loan)));
+        }
+        if queue.is_empty() {
+            return;
+        }
+        let forecast = pool.forecast(0, now);
+        if forecast != Forecast::Unknown {
+            let refusal = forecast.exhausted(pool.len(), now);
+            queue.answer_where(
+                |give_up| forecast.is_later_than(give_up).then_some(Err(refusal)),
+                |waker| wakers.push(waker),
+            );
+        }
+        if let (Some(wake), Some(alarm)) = (pool.next_wake(), queue.alarm()) {
+            if wake < alarm {
+                wakers.extend(queue.rearm(wake));
+            }
+        }
+    }
+}
+
+/// The moment `wait` from now; a year where the platform's clock does not reach that far.
+fn later(now: Instant, wait: Duration) -> Instant {
+    const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+    now.checked_add(wait).unwrap_or_else(|| now + YEAR)
+}
