@@ -6,22 +6,19 @@
 use std::{
     fmt,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll, Waker},
+    sync::Arc,
+    task::{Context, Poll},
 };
 
 use bytes::Bytes;
-use http::HeaderMap;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 
-use self::{
-    held::{Cursor, Held},
-    readers::Readers,
-};
+use self::{held::Cursor, original::Original};
 use crate::body::BoxError;
 
 mod held;
 mod memory;
+mod original;
 mod readers;
 
 pub use self::memory::ReplayMemory;
@@ -67,37 +64,6 @@ enum End {
     Reached,
 }
 
-struct Original<B> {
-    state: Mutex<State<B>>,
-    readers: Arc<Readers>,
-}
-
-struct State<B> {
-    source: Source<B>,
-    data: Data,
-}
-
-enum Source<B> {
-    Open(Pin<Box<B>>),
-    Ended(Option<HeaderMap>),
-    Failed,
-}
-
-enum Data {
-    Held(Held),
-    /// Streamed once, by the reader whose cursor has this number; 0: nobody has begun.
-    Once(u64),
-}
-
-/// Why a body cannot be read (again).
-#[derive(Debug, thiserror::Error)]
-enum ReplayError {
-    #[error("the request body was too long to be held, and has been sent already")]
-    NotHeld,
-    #[error("the request body broke while it was sent before")]
-    Broken,
-}
-
 impl<B> ReplayBody<B>
 where
     B: HttpBody,
@@ -106,12 +72,7 @@ where
     /// a body that tells from the start that it is longer, nothing is held.
     pub fn new(body: B, limit: usize, memory: &ReplayMemory) -> Self {
         let hint = body.size_hint();
-        let original = (!body.is_end_stream()).then(|| {
-            let too_long = usize::try_from(hint.lower()).map_or(true, |least| least > limit);
-            let data = if too_long { Data::Once(0) } else { Data::Held(Held::new(limit, memory)) };
-            let state = State { source: Source::Open(Box::pin(body)), data };
-            Arc::new(Original { state: Mutex::new(state), readers: Arc::default() })
-        });
+        let original = (!body.is_end_stream()).then(|| Arc::new(Original::new(body, limit, memory)));
         Self {
             original,
             length: (hint.lower(), hint.upper()),
@@ -126,17 +87,7 @@ impl<B> ReplayBody<B> {
     /// Whether a clone can send the body again from its start, as far as is known by now: it has been held so far
     /// and has not broken.
     pub fn is_replayable(&self) -> bool {
-        self.original.as_ref().is_none_or(|original| {
-            let state = original.lock();
-            matches!((&state.data, &state.source), (Data::Held(_), Source::Open(_) | Source::Ended(_)))
-        })
-    }
-}
-
-impl<B> Original<B> {
-    /// The state is never left half changed, so that a panic in some body's `poll_frame` spoils no other try.
-    fn lock(&self) -> MutexGuard<'_, State<B>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.original.as_ref().is_none_or(|original| original.is_replayable())
     }
 }
 
@@ -178,13 +129,7 @@ where
         let Some(original) = this.original.as_ref().filter(|_| this.end == End::Ahead) else {
             return Poll::Ready(None);
         };
-        let mut state = original.lock();
-        let polled = match state.held(&mut this.cursor) {
-            Ok(Some(bytes)) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
-            Ok(None) => state.poll_source(&mut this.cursor, &original.readers, cx),
-            Err(error) => Poll::Ready(Some(Err(error.into()))),
-        };
-        drop(state);
+        let polled = original.poll(&mut this.cursor, cx);
         match &polled {
             Poll::Ready(Some(Ok(frame))) if frame.is_data() => {
                 this.read += frame.data_ref().map_or(0, |data| data.len() as u64);
@@ -196,13 +141,8 @@ where
     }
 
     fn is_end_stream(&self) -> bool {
-        let Some(original) = self.original.as_ref().filter(|_| self.end == End::Ahead) else { return true };
-        let state = original.lock();
-        let all_read = match &state.data {
-            Data::Held(held) => held.is_read(&self.cursor),
-            Data::Once(reader) => self.cursor.is_number(*reader),
-        };
-        all_read && matches!(state.source, Source::Ended(None))
+        let unread = self.original.as_ref().filter(|_| self.end == End::Ahead);
+        unread.is_none_or(|original| original.is_read(&self.cursor))
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -213,93 +153,6 @@ where
         }
         hint.set_lower(least.saturating_sub(self.read));
         hint
-    }
-}
-
-impl<B> State<B> {
-    /// The next held bytes; `None` where the original has to be read on.
-    fn held(&mut self, cursor: &mut Cursor) -> Result<Option<Bytes>, ReplayError> {
-        match &mut self.data {
-            Data::Held(held) => Ok(held.next(cursor)),
-            Data::Once(reader) => {
-                if *reader == 0 {
-                    *reader = cursor.number();
-                }
-                match self.source {
-                    _ if cursor.is_number(*reader) => Ok(None),
-                    Source::Failed => Err(ReplayError::Broken),
-                    Source::Open(_) | Source::Ended(_) => Err(ReplayError::NotHeld),
-                }
-            }
-        }
-    }
-
-    fn poll_source(
-        &mut self,
-        cursor: &mut Cursor,
-        readers: &Arc<Readers>,
-        cx: &Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>>
-    where
-        B: HttpBody<Data = Bytes>,
-        B::Error: Into<BoxError>,
-    {
-        // Should the body panic, it counts as failed.
-        let mut body = match std::mem::replace(&mut self.source, Source::Failed) {
-            Source::Open(body) => body,
-            Source::Ended(trailers) => {
-                let frame = trailers.clone().map(|trailers| Ok(Frame::trailers(trailers)));
-                self.source = Source::Ended(trailers);
-                return Poll::Ready(frame);
-            }
-            Source::Failed => return Poll::Ready(Some(Err(ReplayError::Broken.into()))),
-        };
-        // Before the poll: the body may wake from another thread as soon as it has said that it is pending.
-        readers.register(cursor.number(), cx.waker());
-        let waker = Waker::from(readers.clone());
-        let polled = body.as_mut().poll_frame(&mut Context::from_waker(&waker));
-        let polled = match polled {
-            Poll::Pending => {
-                self.source = Source::Open(body);
-                return Poll::Pending;
-            }
-            Poll::Ready(None) => {
-                self.source = Source::Ended(None);
-                None
-            }
-            Poll::Ready(Some(Err(error))) => {
-                // Nobody will get the whole of it: what is held is of no use.
-                self.data = Data::Once(cursor.number());
-                Some(Err(error.into()))
-            }
-            Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
-                Ok(bytes) => {
-                    self.hold(&bytes, cursor);
-                    self.source = if body.is_end_stream() { Source::Ended(None) } else { Source::Open(body) };
-                    Some(Ok(Frame::data(bytes)))
-                }
-                Err(frame) => match frame.into_trailers() {
-                    Ok(trailers) => {
-                        self.source = Source::Ended(Some(trailers.clone()));
-                        Some(Ok(Frame::trailers(trailers)))
-                    }
-                    Err(frame) => {
-                        self.source = Source::Open(body);
-                        Some(Ok(frame))
-                    }
-                },
-            },
-        };
-        readers.wake_others(cursor.number());
-        Poll::Ready(polled)
-    }
-
-    /// Holds what was just read, or from now on nothing: then only this reader can go on.
-    fn hold(&mut self, bytes: &Bytes, cursor: &mut Cursor) {
-        let Data::Held(held) = &mut self.data else { return };
-        if held.push(bytes, cursor).is_err() {
-            self.data = Data::Once(cursor.number());
-        }
     }
 }
 

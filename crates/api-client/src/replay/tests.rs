@@ -1,5 +1,6 @@
 use std::collections::VecDeque;
 
+use http::HeaderMap;
 use http_body_util::{BodyExt, Full};
 use proptest::prelude::*;
 use tokio::sync::mpsc;
