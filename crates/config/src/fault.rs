@@ -19,8 +19,6 @@ pub enum Source {
     Environment,
     /// A token file, by its path and the line.
     TokenFile(PathBuf, usize),
-    /// The command line.
-    CommandLine,
 }
 
 impl fmt::Display for Source {
@@ -36,7 +34,6 @@ impl fmt::Display for Source {
                 write!(f, "{}:{line}", path.display())
             }
             Self::Environment => f.write_str("environment"),
-            Self::CommandLine => f.write_str("command line"),
         }
     }
 }

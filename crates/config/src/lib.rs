@@ -1,9 +1,7 @@
-//! Tidegate's settings: defaults, a preset, a TOML file, `.env` and the environment, validated into one value.
-//!
-//! [`Sources::from_process`] is the one place that reads the environment; [`load`] is a function of what it gathered.
-//! It tells every fault at once, each with its place and a way to mend it, and never prints a secret.
+#![doc = include_str!("../README.md")]
 
 mod catalogue;
+mod decode;
 mod dotenv;
 mod duration;
 mod fault;

@@ -36,7 +36,12 @@ impl Preset {
 
     /// What it sets at a TOML path, as one would write it.
     pub(crate) fn default(self, path: &str) -> Option<&'static str> {
-        let table: &[(&str, &str)] = match self {
+        self.defaults().iter().find(|(known, _)| *known == path).map(|(_, text)| *text)
+    }
+
+    /// All that it sets, by TOML path.
+    pub(crate) const fn defaults(self) -> &'static [(&'static str, &'static str)] {
+        match self {
             Self::Pixiv => &PIXIV,
             Self::Generic => &[],
             Self::Github => &[("upstream.url", "https://api.github.com"), ("upstream.credential", "bearer")],
@@ -47,8 +52,7 @@ impl Preset {
                 ("upstream.attempt_timeout", "10m"),
                 ("server.request_timeout", "11m"),
             ],
-        };
-        table.iter().find(|(known, _)| *known == path).map(|(_, text)| *text)
+        }
     }
 }
 

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use crate::{
     Purpose,
-    catalogue::{Default as Fallback, Entry, Form},
+    catalogue::{Default as Fallback, Entry},
+    decode::{parse_item, parse_text, sentence},
     fault::{Fault, Notice, Source},
     layers::Layers,
     loaded::Row,
     preset::Preset,
-    problem::{Privacy, Problem, quoted, shown_url},
     toml_source::{self, Item, Node, Table},
 };
 
@@ -138,6 +138,20 @@ impl<'a> Reader<'a> {
         };
         let name = path.clone();
         self.parse(entry, path, Found { written: Written::Text(text), name, source, variable: None })
+    }
+
+    /// The same; where neither somebody nor the preset says anything, it is shown as `absent`.
+    pub(crate) fn read_or_say<T>(
+        &mut self,
+        entry: &'static Entry<T>,
+        scope: Scope<'_>,
+        absent: &str,
+    ) -> Read<T> {
+        let read = self.read_in(entry, scope);
+        if read.value.is_none() && !read.faulty {
+            self.amend_row(&scope.path(entry.path), format!("({absent})"));
+        }
+        read
     }
 
     /// Reads a setting from `scope` if it is set there; nothing is shown of one that is not.
@@ -276,101 +290,4 @@ fn found_item<'a>(item: &'a Item, name: String, path: &Path) -> Option<Found<'a>
             variable: None,
         }),
     }
-}
-
-/// What is said about a value, with as much of it as may be shown.
-fn sentence(problem: &Problem, privacy: Privacy, text: &str) -> String {
-    match (privacy, problem.subject.as_deref()) {
-        (Privacy::Secret | Privacy::Counted(_), _) | (_, Some("")) => problem.what.clone(),
-        (_, Some(subject)) => format!("{subject} {}", problem.what),
-        (Privacy::Url, None) => format!("{} {}", quoted(&shown_url(text)), problem.what),
-        (Privacy::Open, None) => format!("{} {}", quoted(text), problem.what),
-    }
-}
-
-/// A value as `tidegate config` may show it.
-struct Shown {
-    text: String,
-    parts: usize,
-}
-
-impl Shown {
-    fn within(self, privacy: Privacy) -> String {
-        match privacy {
-            Privacy::Open => self.text.replace(char::is_control, " "),
-            Privacy::Url => shown_url(&self.text),
-            Privacy::Secret => "(hidden)".to_owned(),
-            Privacy::Counted(what) => counted(self.parts, what),
-        }
-    }
-}
-
-/// `(1 token)`, `(3 tokens)`.
-pub(crate) fn counted(n: usize, what: &str) -> String {
-    format!("({n} {what}{})", if n == 1 { "" } else { "s" })
-}
-
-fn parse_text<T>(form: &Form<T>, text: &str) -> Result<(T, Shown), Vec<Problem>> {
-    match form {
-        Form::Text(parse) | Form::Number(parse) | Form::Size(parse) | Form::Flag(parse) => {
-            let value = parse(text).map_err(|problem| vec![problem])?;
-            Ok((value, Shown { text: text.to_owned(), parts: 1 }))
-        }
-        Form::List(parse) => {
-            let parts: Vec<_> =
-                text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect();
-            let shown = Shown { text: parts.join(", "), parts: parts.len() };
-            Ok((parse(&parts)?, shown))
-        }
-    }
-}
-
-type Parsed<T> = Result<(T, Shown), (Vec<Problem>, String)>;
-
-fn parse_item<T>(form: &Form<T>, node: &Node) -> Parsed<T> {
-    let text = match (form, node) {
-        (Form::Text(_) | Form::Size(_) | Form::List(_), Node::Text(text)) => text.clone(),
-        (Form::Text(_), Node::Integer(_, written)) => written.clone(),
-        (Form::Number(_) | Form::Size(_), Node::Integer(number, _)) => number.to_string(),
-        (Form::Flag(_), Node::Boolean(flag)) => flag.to_string(),
-        (Form::List(parse), Node::Array(items)) => return parse_array(*parse, items),
-        (_, node) => return Err((vec![wrong_kind(form, node)], String::new())),
-    };
-    parse_text(form, &text).map_err(|problems| (problems, text))
-}
-
-fn parse_array<T>(parse: fn(&[String]) -> Result<T, Vec<Problem>>, items: &[Item]) -> Parsed<T> {
-    let (mut parts, mut problems) = (Vec::new(), Vec::new());
-    for item in items {
-        match &item.node {
-            Node::Text(text) if text.trim().is_empty() => {}
-            Node::Text(text) => parts.push(text.trim().to_owned()),
-            node => problems.push(
-                Problem::new(
-                    format!("{} stands in the array in line {}", node.kind(), item.line),
-                    "write an array of strings",
-                )
-                .about(""),
-            ),
-        }
-    }
-    if !problems.is_empty() {
-        return Err((problems, String::new()));
-    }
-    let shown = Shown { text: parts.join(", "), parts: parts.len() };
-    match parse(&parts) {
-        Ok(value) => Ok((value, shown)),
-        Err(problems) => Err((problems, String::new())),
-    }
-}
-
-fn wrong_kind<T>(form: &Form<T>, node: &Node) -> Problem {
-    let mend = match form {
-        Form::Text(_) => "write it in quotes",
-        Form::Number(_) => "write a whole number without quotes",
-        Form::Size(_) => "write a whole number, or a size in quotes such as \"10MiB\"",
-        Form::Flag(_) => "write true or false without quotes",
-        Form::List(_) => "write an array of strings such as [\"a\", \"b\"]",
-    };
-    Problem::new(format!("it is {}, which cannot stand here", node.kind()), mend).about("")
 }

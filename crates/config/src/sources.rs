@@ -58,6 +58,7 @@ impl Sources {
     /// line's `-c`), else what TIDEGATE_CONFIG names, else `./tidegate.toml` if there is one.
     ///
     /// A file that cannot be read is a fault for [`load`](crate::load) to tell, together with all others.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that the rule leaves")]
     pub fn from_process(config: Option<PathBuf>) -> Self {
         let env: Vec<_> = std::env::vars_os().collect();
         let dotenv = SourceFile::read_if_there(Path::new(".env"));

@@ -1,6 +1,9 @@
 //! Tokens as the settings hold them, and the file that lists them.
 
-use std::{collections::HashMap, num::NonZeroU32};
+use std::{
+    collections::{HashMap, HashSet},
+    num::NonZeroU32,
+};
 
 use crate::secret::Secret;
 
@@ -53,7 +56,13 @@ pub struct TokenFileFault {
 /// assert_eq!((tokens[1].value.expose(), tokens[1].group.as_deref()), ("Zm9vYmE=", Some("org1")));
 /// ```
 pub fn parse_token_file(text: &str) -> Result<Vec<TokenEntry>, Vec<TokenFileFault>> {
-    let (mut tokens, mut faults, mut names) = (Vec::<TokenEntry>::new(), Vec::new(), HashMap::new());
+    Ok(parse_lines(text)?.into_iter().map(|(_, token)| token).collect())
+}
+
+/// The same, each token with its line.
+pub(crate) fn parse_lines(text: &str) -> Result<Vec<(usize, TokenEntry)>, Vec<TokenFileFault>> {
+    let (mut tokens, mut faults) = (Vec::new(), Vec::new());
+    let (mut values, mut names) = (HashSet::new(), HashMap::new());
     for (n, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let line_number = n + 1;
         let mut fault = |what: String, mend| faults.push(TokenFileFault { line: line_number, what, mend });
@@ -61,15 +70,15 @@ pub fn parse_token_file(text: &str) -> Result<Vec<TokenEntry>, Vec<TokenFileFaul
             Ok(None) => {}
             Err((what, mend)) => fault(what.to_owned(), mend),
             Ok(Some(token)) => {
-                if tokens.iter().any(|known| known.value == token.value) {
+                if !values.insert(token.value.clone()) {
                     continue;
                 }
                 let earlier = token.name.clone().and_then(|name| names.insert(name, line_number));
                 match earlier {
                     Some(line) => {
-                        fault(format!("it has the name of line {line}"), "give each token its own name")
+                        fault(format!("it has the name of line {line}"), "give each token its own name");
                     }
-                    None => tokens.push(token),
+                    None => tokens.push((line_number, token)),
                 }
             }
         }

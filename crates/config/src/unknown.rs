@@ -128,7 +128,7 @@ impl Keys<'_> {
                 (section, Node::Table(table)) if sections.contains(section) => self.section(section, table),
                 ("pool", node) => self.wrong_kind(key, item.line, node, "write tables [pool.NAME]"),
                 ("route" | "rule", node) => {
-                    self.wrong_kind(key, item.line, node, &format!("write tables [[{key}]]"))
+                    self.wrong_kind(key, item.line, node, &format!("write tables [[{key}]]"));
                 }
                 (section, node) if sections.contains(section) => {
                     self.wrong_kind(key, item.line, node, &format!("write a table [{section}]"));

@@ -106,3 +106,32 @@ pub(crate) fn all() -> impl Iterator<Item = &'static dyn Known> {
 
 /// The longest time that a setting can name, in milliseconds: 30 days, as for a told delay.
 pub(crate) const MONTH: u64 = 30 * 24 * 3_600_000;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::preset::Preset;
+
+    #[test]
+    fn no_name_stands_for_two_settings() {
+        let mut seen = BTreeSet::new();
+        for entry in all() {
+            assert!(seen.insert(entry.path().to_owned()) || entry.toml().is_none(), "{}", entry.path());
+            for name in entry.env() {
+                assert!(seen.insert(format!("${name}")), "{name}");
+                assert!(name.starts_with("TIDEGATE_") || name.starts_with("PIXIVFE_"), "{name}");
+            }
+            assert!(!entry.env().is_empty() && !entry.help().is_empty(), "{}", entry.path());
+        }
+    }
+
+    #[test]
+    fn a_preset_sets_what_is_a_setting() {
+        for preset in [Preset::Pixiv, Preset::Generic, Preset::Github, Preset::Openai] {
+            let set = all().filter(|entry| preset.default(entry.path()).is_some()).count();
+            assert_eq!(set, preset.defaults().len(), "{}", preset.as_str());
+        }
+    }
+}

@@ -4,7 +4,13 @@ use crate::{problem::Problem, settings::Credential};
 const KINDS: &str = "write cookie:NAME, bearer, header:NAME or query:NAME";
 
 /// `cookie:NAME`, `bearer`, `header:NAME` or `query:NAME`.
+///
+/// What is wrong is told without the text: who mistakes what stands here writes the token itself.
 pub(crate) fn credential(text: &str) -> Result<Credential, Problem> {
+    parse(text).map_err(|problem| problem.about("it"))
+}
+
+fn parse(text: &str) -> Result<Credential, Problem> {
     let (kind, name) = match text.split_once(':') {
         Some((kind, name)) => (kind.trim().to_ascii_lowercase(), Some(name.trim())),
         None => (text.trim().to_ascii_lowercase(), None),

@@ -1,7 +1,7 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use crate::{
-    problem::Problem,
+    problem::{Problem, quoted},
     settings::{Host, Listen},
 };
 
@@ -38,7 +38,10 @@ pub(crate) fn listen(text: &str) -> Result<Listen, Problem> {
             "has no host",
             format!("write localhost:{text}, or 0.0.0.0:{text} to listen on every address"),
         ),
-        Some((name, number)) => Ok(Listen::Tcp { host: host(name)?, port: port(number)? }),
+        Some((name, number)) => Ok(Listen::Tcp {
+            host: host(name).map_err(|problem| problem.about(quoted(name)))?,
+            port: port(number).map_err(|problem| problem.about(quoted(number)))?,
+        }),
         None => wrong("has no port", "write host:port such as localhost:8282, or unix:/path".to_owned()),
     }
 }
@@ -61,10 +64,7 @@ pub(crate) fn host(text: &str) -> Result<Host, Problem> {
     if name {
         Ok(Host::Name(text.to_ascii_lowercase()))
     } else {
-        Err(Problem::new(
-            "has no host that can be listened on",
-            "write localhost, 127.0.0.1, [::1], 0.0.0.0 or a name",
-        ))
+        Err(Problem::new("is no host to listen on", "write localhost, 127.0.0.1, [::1], 0.0.0.0 or a name"))
     }
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn host(text: &str) -> Result<Host, Problem> {
 pub(crate) fn port(text: &str) -> Result<u16, Problem> {
     match text.parse() {
         Ok(port) if !text.starts_with('+') => Ok(port),
-        _ => Err(Problem::new("has no port", "write a port from 1 to 65535")),
+        _ => Err(Problem::new("is no port", "write a port from 1 to 65535")),
     }
 }
 

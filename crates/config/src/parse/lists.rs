@@ -31,6 +31,7 @@ pub(crate) fn methods(parts: &[String]) -> Result<Vec<String>, Vec<Problem>> {
     if parts == ["*"] {
         return Ok(Vec::new());
     }
+    not_empty(parts)?;
     each(parts, |_, part| match part {
         part if is_token(part) && part != "*" => Ok(part.to_ascii_uppercase()),
         part => {
@@ -41,6 +42,7 @@ pub(crate) fn methods(parts: &[String]) -> Result<Vec<String>, Vec<Problem>> {
 
 /// What a signed path begins with, and (after `!`) what it must not begin with; `*` stands for anything.
 pub(crate) fn paths(parts: &[String]) -> Result<(Vec<String>, Vec<String>), Vec<Problem>> {
+    not_empty(parts)?;
     let parts = each(parts, |_, part| {
         let (deny, path) = part.strip_prefix('!').map_or((false, part), |path| (true, path));
         if path == "*" && !deny {
@@ -51,6 +53,16 @@ pub(crate) fn paths(parts: &[String]) -> Result<(Vec<String>, Vec<String>), Vec<
     let only =
         |wanted| parts.iter().filter(|(deny, _)| *deny == wanted).map(|(_, path)| path.clone()).collect();
     Ok((only(false), only(true)))
+}
+
+/// A list that is written and empty could be meant for nothing as well as for everything.
+fn not_empty(parts: &[String]) -> Result<(), Vec<Problem>> {
+    if parts.is_empty() {
+        return Err(vec![
+            Problem::new("the list is empty", "write * for everything, or leave it out").about(""),
+        ]);
+    }
+    Ok(())
 }
 
 /// What a path begins with: `/` and characters that a path can hold.
@@ -178,6 +190,7 @@ mod tests {
     fn lists_are_normal_in_form() {
         assert_eq!(methods(&parts("get HEAD")).unwrap(), ["GET", "HEAD"]);
         assert!(methods(&parts("*")).unwrap().is_empty());
+        assert!(methods(&[]).is_err() && paths(&[]).is_err(), "an empty list is not everything");
         assert_eq!(
             paths(&parts("/a/ !/a/b *")).unwrap(),
             (vec!["/a/".into(), "/".into()], vec!["/a/b".into()])

@@ -3,6 +3,7 @@
 
 mod listeners;
 mod other;
+mod pool_tokens;
 mod pools;
 mod retry;
 mod routes;

@@ -1,19 +1,17 @@
-use std::path::{Path, PathBuf};
-
 use tidegate_backoff_core::CoolDown;
 
 use super::{
-    in_order,
+    in_order, pool_tokens,
     upstream::{UpstreamRead, client_credential},
 };
 use crate::{
     catalogue::{token as entry, upstream},
     duration::show_duration,
     fault::Source,
-    reader::{Read, Reader, Scope, TableScope, counted},
-    settings::{Credential, Pool, Route, Signing},
+    reader::{Reader, Scope, TableScope},
+    settings::{Pool, Route, Signing},
     sources::Files,
-    tokens::{TokenEntry, is_name, parse_token_file},
+    tokens::is_name,
     toml_source::{self, Node},
 };
 
@@ -65,9 +63,9 @@ fn pool(
         Some(own) => (own.value, own.faulty),
         None => (upstream.credential.value.clone(), upstream.credential.faulty),
     };
-    let (tokens, file, tokens_faulty) = tokens(reader, name, place, credential.as_ref(), files);
-    let methods = reader.read_in(&entry::METHODS, place);
-    let paths = reader.read_in(&entry::PATHS, place);
+    let (tokens, file, tokens_faulty) = pool_tokens::read(reader, name, place, credential.as_ref(), files);
+    let methods = reader.read_or_say(&entry::METHODS, place, "all");
+    let paths = reader.read_or_say(&entry::PATHS, place, "all");
     let strategy = reader.read_in(&entry::STRATEGY, place);
     let cool_down = cool_down(reader, place);
     let max_switches = reader.read_in(&entry::MAX_SWITCHES, place);
@@ -112,139 +110,13 @@ fn cool_down(reader: &mut Reader<'_>, place: Scope<'_>) -> CoolDown {
     CoolDown { base, max, max_rest: rest, max_retries, reject_rest }
 }
 
-/// The listed tokens, then the file's, each once; the file; whether something was wrong.
-fn tokens(
-    reader: &mut Reader<'_>,
-    pool: &str,
-    place: Scope<'_>,
-    credential: Option<&Credential>,
-    files: &Files,
-) -> (Vec<TokenEntry>, Option<PathBuf>, bool) {
-    let listed = reader.read_in(&entry::TOKENS, place);
-    let named = reader.read_in(&entry::FILE, place);
-    let mut faulty = listed.faulty || named.faulty;
-    let (name, at) = (listed.name.clone(), listed.at());
-    let mut found: Vec<(TokenEntry, String, Option<Source>)> = Vec::new();
-    for (n, token) in listed.value.unwrap_or_default().into_iter().enumerate() {
-        found.push((TokenEntry::new(token), format!("token {} of {name}", n + 1), at.clone()));
-    }
-    let file = named.value.as_ref().map(|path| beside(path, &named.source));
-    if let Some(path) = &file {
-        let before = found.len();
-        faulty |= !read_file(reader, &named, path, files, &mut found);
-        reader.amend_row(
-            &place.path(entry::FILE.path),
-            format!("{} {}", path.display(), counted(found.len() - before, "token")),
-        );
-    }
-    let mut tokens: Vec<TokenEntry> = Vec::new();
-    for (token, what, at) in found {
-        if tokens.iter().any(|known| known.value == token.value) {
-            reader.notice(format!("{what} is in pool {pool:?} already and left out"));
-            continue;
-        }
-        if let Some(same) =
-            token.name.as_ref().filter(|name| tokens.iter().any(|known| known.name.as_ref() == Some(name)))
-        {
-            reader.fault(
-                what.clone(),
-                at.clone(),
-                format!("has the name {same:?} of another token"),
-                "give each its own",
-            );
-            faulty = true;
-        }
-        if let Some((wrong, mend)) = unfit(&token, credential) {
-            reader.fault(what, at, wrong, mend);
-            faulty = true;
-        }
-        tokens.push(token);
-    }
-    (tokens, file, faulty)
-}
-
-/// Reads a token file; false if something was wrong with it.
-fn read_file(
-    reader: &mut Reader<'_>,
-    named: &Read<PathBuf>,
-    path: &Path,
-    files: &Files,
-    found: &mut Vec<(TokenEntry, String, Option<Source>)>,
-) -> bool {
-    let bytes = match files.read(path) {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            let what = format!("the token file {:?} cannot be read: {error}", path.display().to_string());
-            reader.incomplete(named.name.clone(), named.at(), what, "check its path and permissions");
-            return false;
-        }
-    };
-    let Ok(text) = String::from_utf8(bytes) else {
-        reader.fault(
-            "the token file",
-            Some(Source::TokenFile(path.to_owned(), 0)),
-            "is not UTF-8",
-            "write it in UTF-8",
-        );
-        return false;
-    };
-    match parse_token_file(&text) {
-        Ok(tokens) => {
-            if tokens.is_empty() {
-                reader.notice(format!("the token file {} holds no token", path.display()));
-            }
-            for (n, token) in tokens.into_iter().enumerate() {
-                let source = Some(Source::TokenFile(path.to_owned(), 0));
-                found.push((token, format!("token {} of the token file", n + 1), source));
-            }
-            true
-        }
-        Err(faults) => {
-            for fault in faults {
-                reader.fault(
-                    "a token",
-                    Some(Source::TokenFile(path.to_owned(), fault.line)),
-                    fault.what,
-                    fault.mend,
-                );
-            }
-            false
-        }
-    }
-}
-
-/// A path in the TOML file is beside that file, another one in the working directory.
-fn beside(path: &Path, source: &Source) -> PathBuf {
-    match source {
-        Source::File(toml, _) => toml.parent().map_or(path.to_owned(), |folder| folder.join(path)),
-        _ => path.to_owned(),
-    }
-}
-
-/// Why a token cannot be sent where the credential has it.
-fn unfit(token: &TokenEntry, credential: Option<&Credential>) -> Option<(&'static str, &'static str)> {
-    let value = token.value.expose();
-    match credential? {
-        Credential::Query(_) => None,
-        Credential::Cookie(_)
-            if value.bytes().any(|byte| !byte.is_ascii_graphic() || byte == b';' || byte == b',') =>
-        {
-            Some((
-                "holds a character that no cookie can carry",
-                "use visible ASCII without blanks, commas and semicolons",
-            ))
-        }
-        Credential::Bearer | Credential::Header(_) if !value.bytes().all(|byte| byte.is_ascii_graphic()) => {
-            Some(("holds a blank or a character that no header can carry", "use visible ASCII only"))
-        }
-        _ => None,
-    }
-}
-
 /// A pool that some route uses needs tokens and a credential.
 pub(super) fn check_use(reader: &mut Reader<'_>, pools: &[PoolRead], routes: &[Route]) {
     for PoolRead { pool, faulty, at } in pools {
         let used = routes.iter().find(|route| route.pool.as_deref() == Some(pool.name.as_str()));
+        if used.is_none() && at.is_some() {
+            reader.notice(format!("pool {:?} is used by no route", pool.name));
+        }
         let Some(route) = used.filter(|_| !faulty && !reader.layers.torn) else { continue };
         let section = if at.is_some() { format!("pool.{}", pool.name) } else { "token".to_owned() };
         if pool.tokens.is_empty() {

@@ -4,6 +4,7 @@ use super::{pools::PoolRead, upstream::UpstreamRead};
 use crate::{
     catalogue::{retry, route as entry, server, upstream},
     fault::Source,
+    loaded::Row,
     parse,
     preset::{PIXIV_CONTENT, PIXIV_REFERER, Preset},
     problem::quoted,
@@ -21,35 +22,42 @@ pub(super) struct General<'a> {
     pub(super) pools: &'a [PoolRead],
 }
 
-/// The file's routes, then those of the preset and the one for the rest, where the file has none of that prefix.
-pub(super) fn read(reader: &mut Reader<'_>, general: &General<'_>) -> Vec<Route> {
-    let mut routes: Vec<(Route, Source)> = written(reader, general);
-    let source = reader.preset.map_or(Source::Default, Source::Preset);
-    let mut presets = vec![own(reader, general, "/")];
-    if reader.preset == Some(Preset::Pixiv) {
-        presets.extend(PIXIV_CONTENT.iter().filter_map(|(prefix, url, referer)| {
-            let headers = vec![header("referer", referer)];
-            // The table is written here, and a test reads all of it.
-            Some(Route { headers, ..route(general, prefix, &parse::base_url(url).ok()?) })
-        }));
-    }
-    for route in presets {
-        if !routes.iter().any(|(known, _)| known.prefix == route.prefix) {
-            routes.push((route, source.clone()));
-        }
-    }
-    routes.sort_by_key(|(route, _)| std::cmp::Reverse(route.prefix.len()));
-    for (route, source) in &routes {
-        let pool = route.pool.as_ref().map_or("no token".to_owned(), |pool| format!("pool {pool}"));
-        let public = if route.public { ", public" } else { "" };
-        let to = format!("{}{}", route.upstream.origin(), route.rewrite);
-        reader.row(format!("route {}", route.prefix), format!("{to}, {pool}{public}"), source.clone(), None);
-    }
-    routes.into_iter().map(|(route, _)| route).collect()
+/// A route, where it comes from, and what else it says, for people.
+struct Stated {
+    route: Route,
+    source: Source,
+    more: String,
 }
 
-fn written(reader: &mut Reader<'_>, general: &General<'_>) -> Vec<(Route, Source)> {
-    let mut routes: Vec<(Route, Source)> = Vec::new();
+/// The file's routes, then those of the preset and the one for the rest, where the file has none of that prefix.
+pub(super) fn read(reader: &mut Reader<'_>, general: &General<'_>) -> Vec<Route> {
+    let mut routes = written(reader, general);
+    let mut implied = vec![(own(reader, general, "/"), Source::Default)];
+    if reader.preset == Some(Preset::Pixiv) {
+        implied.extend(PIXIV_CONTENT.iter().filter_map(|(prefix, url, referer)| {
+            let headers = vec![header("referer", referer)];
+            // The table is written here, and a test reads all of it.
+            let route = Route { headers, ..route(general, prefix, &parse::base_url(url).ok()?) };
+            Some((route, Source::Preset(Preset::Pixiv)))
+        }));
+    }
+    for (route, source) in implied {
+        if !routes.iter().any(|known| known.route.prefix == route.prefix) {
+            routes.push(Stated { route, source, more: String::new() });
+        }
+    }
+    routes.sort_by_key(|stated| std::cmp::Reverse(stated.route.prefix.len()));
+    for Stated { route, source, more } in &routes {
+        let pool = route.pool.as_ref().map_or("no token".to_owned(), |pool| format!("pool {pool}"));
+        let public = if route.public { ", public" } else { "" };
+        let value = format!("{}{}, {pool}{public}{more}", route.upstream.origin(), route.rewrite);
+        reader.row(format!("route {}", route.prefix), value, source.clone(), None);
+    }
+    routes.into_iter().map(|stated| stated.route).collect()
+}
+
+fn written(reader: &mut Reader<'_>, general: &General<'_>) -> Vec<Stated> {
+    let mut routes = Vec::new();
     let Some(document) = &reader.layers.document else { return routes };
     let Some(Node::Array(items)) = toml_source::get(&document.root, "route").map(|item| &item.node) else {
         return routes;
@@ -59,9 +67,13 @@ fn written(reader: &mut Reader<'_>, general: &General<'_>) -> Vec<(Route, Source
         let Node::Table(table) = &item.node else { continue };
         let scope =
             TableScope { name: format!("route[{}]", n + 1), table, path: &document.path, line: item.line };
-        let Some(route) = one(reader, general, &scope) else { continue };
+        let rows = reader.rows.len();
+        let route = one(reader, general, &scope);
+        // A route is one row.
+        let said: Vec<_> = reader.rows.drain(rows..).collect();
+        let Some(route) = route else { continue };
         match lines.insert(route.prefix.clone(), item.line) {
-            None => routes.push((route, scope.source())),
+            None => routes.push(Stated { more: more(&said), route, source: scope.source() }),
             Some(earlier) => reader.fault(
                 format!("{}.prefix", scope.name),
                 Some(scope.source()),
@@ -73,8 +85,16 @@ fn written(reader: &mut Reader<'_>, general: &General<'_>) -> Vec<(Route, Source
     routes
 }
 
+/// What a route sets differently from the general settings.
+fn more(said: &[Row]) -> String {
+    said.iter()
+        .filter_map(|row| Some((row.path.rsplit('.').next()?, &row.value)))
+        .filter(|(key, _)| !["prefix", "upstream", "pool", "public"].contains(key))
+        .map(|(key, value)| format!(", {key} {value}"))
+        .collect()
+}
+
 fn one(reader: &mut Reader<'_>, general: &General<'_>, scope: &TableScope<'_>) -> Option<Route> {
-    let rows = reader.rows.len();
     let place = Scope::Table(scope);
     let prefix = reader.read_in(&entry::PREFIX, place);
     if prefix.value.is_none() && !prefix.faulty {
@@ -104,15 +124,13 @@ fn one(reader: &mut Reader<'_>, general: &General<'_>, scope: &TableScope<'_>) -
         route.headers.push(header);
     }
     route.token_cookies &= route.pool.is_some();
-    set(reader.read_if_set(&entry::PUBLIC, place), &mut route.public);
-    if let (true, Some(pool)) = (route.public, &route.pool) {
-        let what = format!("a public route cannot use the tokens of pool {pool:?}");
-        reader.fault(
-            format!("{}.public", scope.name),
-            Some(scope.source()),
-            what,
-            "write pool = \"none\", or leave public out",
-        );
+    if let Some(public) = reader.read_if_set(&entry::PUBLIC, place) {
+        let at = public.at();
+        route.public = public.value == Some(true);
+        if let (true, Some(pool)) = (route.public, &route.pool) {
+            let what = format!("a public route cannot use the tokens of pool {pool:?}");
+            reader.fault(public.name, at, what, "write pool = \"none\", or leave public out");
+        }
     }
     set(reader.read_if_set(&upstream::ATTEMPT_TIMEOUT, place), &mut route.attempt_timeout);
     set(reader.read_if_set(&upstream::CONNECT_TIMEOUT, place), &mut route.connect_timeout);
@@ -122,8 +140,6 @@ fn one(reader: &mut Reader<'_>, general: &General<'_>, scope: &TableScope<'_>) -
     set(reader.read_if_set(&retry::REPLAY_LIMIT, place), &mut route.replay_limit);
     set(reader.read_if_set(&retry::RETRY_UNSAFE, place), &mut route.retry_unsafe);
     set(reader.read_if_set(&retry::MAX_RETRIES, place), &mut route.max_retries);
-    // A route is one row, and what it sets differently follows it.
-    reader.rows.truncate(rows);
     (!prefix.faulty).then_some(route)
 }
 
@@ -183,7 +199,7 @@ fn headers(reader: &mut Reader<'_>, scope: &TableScope<'_>) -> Vec<RouteHeader> 
                 problem.mend,
             ),
             (_, Err(problem)) => {
-                reader.fault(name, source(item.line), format!("the value {}", problem.what), problem.mend)
+                reader.fault(name, source(item.line), format!("the value {}", problem.what), problem.mend);
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::{
     catalogue::upstream as entry,
     duration::show_duration,
     preset::Preset,
-    reader::{Read, Reader},
+    reader::{Read, Reader, Scope},
     settings::{BaseUrl, ClientCredential, Credential, Proxy, Scheme, Upstream},
 };
 
@@ -46,7 +46,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> UpstreamRead {
         reader.preset = Some(found);
         reader.amend_row(entry::PRESET.path, format!("{} (by the url)", found.as_str()));
     }
-    let credential = reader.read(&entry::CREDENTIAL);
+    let credential = reader.read_or_say(&entry::CREDENTIAL, Scope::Main, "none");
     let client = reader.read(&entry::CLIENT_CREDENTIAL);
     let by_kind = client_credential(&client, credential.value.as_ref());
     reader.amend_row(entry::CLIENT_CREDENTIAL.path, by_kind.as_str());
@@ -58,8 +58,8 @@ pub(super) fn read(reader: &mut Reader<'_>) -> UpstreamRead {
         connect_timeout: reader.read(&entry::CONNECT_TIMEOUT).get(),
         idle_timeout: reader.read(&entry::IDLE_TIMEOUT).get(),
         proxy: reader.read(&entry::PROXY).get(),
-        accept_language: reader.read(&entry::ACCEPT_LANGUAGE).value,
-        user_agent: reader.read(&entry::USER_AGENT).value,
+        accept_language: reader.read_or_say(&entry::ACCEPT_LANGUAGE, Scope::Main, "the client's own").value,
+        user_agent: reader.read_or_say(&entry::USER_AGENT, Scope::Main, "the client's own").value,
     }
 }
 
