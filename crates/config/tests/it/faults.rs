@@ -74,9 +74,7 @@ verdict = "success"
 [[rule]]
 status = []
 header = "a b"
-"#
-        .replace("[pool]\nb = 5\n", "")
-        .as_str()
+"#,
     )));
 }
 
