@@ -34,7 +34,7 @@ use moment::Moment;
 use moment::Origin;
 use places::{IdHash, Places};
 pub(crate) use record::{Entry, Generation};
-use record::{Record, Standing};
+use record::{Kind, Record, Standing};
 use select::Selector;
 use wakes::Wakes;
 use window::{Frame, Window};
@@ -57,7 +57,6 @@ pub(crate) struct Pool {
     generations: u64,
     selector: Selector,
     wakes: Wakes,
-    standings: Vec<Standing>,
     tally: Tally,
 }
 
@@ -75,7 +74,7 @@ impl Pool {
             params,
             frame: params.limit.and_then(Frame::new),
             origin: Origin::new(now),
-            latest: Moment::START,
+            latest: Moment::BEFORE,
             records: Vec::new(),
             places: Places::default(),
             retired: HashMap::default(),
@@ -83,7 +82,6 @@ impl Pool {
             generations: 0,
             selector: Selector::new(params.strategy, &[], 0),
             wakes: Wakes::new(0),
-            standings: Vec::new(),
             tally: Tally::default(),
         }
     }
@@ -187,7 +185,7 @@ impl Pool {
         self.advance(now);
         let distinct = tried.iter().enumerate().filter(|(at, id)| !tried[..*at].contains(id));
         let listed = distinct.filter_map(|(_, &id)| self.place(id));
-        self.tally.lendable > listed.filter(|&index| self.standings[index] == Standing::Lendable).count()
+        self.tally.lendable > listed.filter(|&index| self.records[index].known == Kind::Lendable).count()
     }
 
     /// The latest moment that the pool has seen: good enough a `now` for what does not depend on time.
@@ -244,34 +242,36 @@ impl Pool {
         let now = self.latest;
         let limit_allows = self.limit_allows(index);
         let standing = self.records[index].standing(self.params.max_concurrency, limit_allows, now);
-        let before = std::mem::replace(&mut self.standings[index], standing);
-        if before == standing {
-            return;
-        }
-        match before {
-            Standing::Lendable => {
-                self.tally.lendable -= 1;
-                self.selector.remove(index);
+        let known = std::mem::replace(&mut self.records[index].known, standing.kind());
+        if known != standing.kind() {
+            match known {
+                Kind::Lendable => {
+                    self.tally.lendable -= 1;
+                    self.selector.remove(index);
+                }
+                Kind::Held => self.tally.held -= 1,
+                Kind::Timed | Kind::Barred => {}
             }
-            Standing::Held => self.tally.held -= 1,
-            Standing::From(_) | Standing::Barred => {}
+            match standing.kind() {
+                Kind::Lendable => {
+                    self.tally.lendable += 1;
+                    self.selector.insert(index);
+                }
+                Kind::Held => self.tally.held += 1,
+                Kind::Timed | Kind::Barred => {}
+            }
         }
         match standing {
-            Standing::Lendable => {
-                self.tally.lendable += 1;
-                self.selector.insert(index);
-            }
-            Standing::Held => self.tally.held += 1,
-            Standing::From(_) | Standing::Barred => {}
+            Standing::From(at) => self.wakes.set(index, Some(at)),
+            _ if known == Kind::Timed => self.wakes.set(index, None),
+            _ => {}
         }
-        let wake = if let Standing::From(at) = standing { Some(at) } else { None };
-        self.wakes.set(index, wake);
     }
 
     fn limit_allows(&mut self, index: usize) -> Moment {
         match (self.frame, &mut self.records[index].window) {
             (Some(frame), Some(window)) => window.free_at(frame, self.latest),
-            _ => Moment::START,
+            _ => Moment::BEFORE,
         }
     }
 
@@ -282,7 +282,7 @@ impl Pool {
     }
 
     fn show(&mut self, id: TokenId) {
-        if let Some(index) = self.place(id).filter(|&index| self.standings[index] == Standing::Lendable) {
+        if let Some(index) = self.place(id).filter(|&index| self.records[index].known == Kind::Lendable) {
             self.selector.insert(index);
         }
     }

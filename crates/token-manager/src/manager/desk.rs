@@ -15,6 +15,8 @@ pub(super) struct Desk {
     pub(super) pool: Pool,
     pub(super) queue: WaitQueue<Answer>,
     random: fastrand::Rng,
+    /// All who wait do so to this moment or longer; none where that is not known.
+    all_wait_to: Option<Instant>,
 }
 
 /// What a waiter gets.
@@ -30,7 +32,7 @@ impl Desk {
     pub(super) fn new(params: PoolParams, specs: Vec<(TokenId, TokenSpec)>, now: Instant) -> Self {
         let mut pool = Pool::new(params, now);
         pool.reload(specs, now);
-        Self { pool, queue: WaitQueue::new(), random: fastrand::Rng::new() }
+        Self { pool, queue: WaitQueue::new(), random: fastrand::Rng::new(), all_wait_to: None }
     }
 
     /// Lends a ready token that is not among `tried`, or refuses.
@@ -71,7 +73,7 @@ impl Desk {
     /// Lends to those who wait, in their order, as many tokens as there are; refuses those for whom none can come in time any more;
     /// and sees to it that the head wakes when the next token's time comes.
     pub(super) fn serve(&mut self, now: Instant, wakers: &mut Wakers) {
-        let Self { pool, queue, random } = self;
+        let Self { pool, queue, random, .. } = self;
         while let Some(tried) = queue.head() {
             let Some(loan) = pool.lend_any(tried, random.u64(..), now) else { break };
             wakers.extend(queue.answer_head(Ok(loan)));
@@ -79,18 +81,30 @@ impl Desk {
         if queue.is_empty() {
             return;
         }
-        let forecast = pool.forecast(0, now);
-        if forecast != Forecast::Unknown {
-            let refusal = forecast.exhausted(pool.len(), now);
-            queue.answer_where(
+        self.refuse_the_hopeless(now, wakers);
+        if let (Some(wake), Some(alarm)) = (self.pool.next_wake(), self.queue.alarm()) {
+            if wake < alarm {
+                wakers.extend(self.queue.rearm(wake));
+            }
+        }
+    }
+
+    /// The queue is gone through only when the next token has moved further away: who joins it is looked at then.
+    fn refuse_the_hopeless(&mut self, now: Instant, wakers: &mut Wakers) {
+        let forecast = self.pool.forecast(0, now);
+        let expected = match forecast {
+            Forecast::At(at) => Some(at),
+            Forecast::Unknown | Forecast::Never => None,
+        };
+        let all_can_wait =
+            forecast == Forecast::Unknown || expected.is_some_and(|at| self.all_wait_to >= Some(at));
+        self.all_wait_to = expected;
+        if !all_can_wait {
+            let refusal = forecast.exhausted(self.pool.len(), now);
+            self.queue.answer_where(
                 |give_up| forecast.is_later_than(give_up).then_some(Err(refusal)),
                 |waker| wakers.push(waker),
             );
-        }
-        if let (Some(wake), Some(alarm)) = (pool.next_wake(), queue.alarm()) {
-            if wake < alarm {
-                wakers.extend(queue.rearm(wake));
-            }
         }
     }
 }

@@ -2,13 +2,15 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A moment in nanoseconds since the pool began: half the size of an `Instant`, and total where `Instant` overflows.
+/// A moment in nanoseconds from the pool's beginning, which is 1: half the size of an `Instant`, and total where that overflows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Moment(u64);
 
 impl Moment {
-    /// The pool's beginning; also what stands for "no wait".
-    pub(super) const START: Self = Self(0);
+    /// Before the pool began: what stands for "no wait" and "not yet".
+    pub(super) const BEFORE: Self = Self(0);
+
+    const BEGINNING: Self = Self(1);
 
     /// This moment and `wait` more, saturating.
     pub(super) fn after(self, wait: Duration) -> Self {
@@ -32,12 +34,12 @@ impl Origin {
 
     /// The moment of an instant; the pool's beginning for one that lies before it.
     pub(super) fn moment(self, at: Instant) -> Moment {
-        Moment::START.after(at.saturating_duration_since(self.0))
+        Moment::BEGINNING.after(at.saturating_duration_since(self.0))
     }
 
     /// The instant of a moment; a year after the beginning where the platform's clock does not reach that far.
     pub(super) fn instant(self, at: Moment) -> Instant {
         const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
-        self.0.checked_add(Duration::from_nanos(at.0)).unwrap_or_else(|| self.0 + YEAR)
+        self.0.checked_add(Moment::BEGINNING.until(at)).unwrap_or_else(|| self.0 + YEAR)
     }
 }

@@ -64,7 +64,7 @@ impl Pool {
             rate_limited: record.rate_limited,
             rejected: record.rejected,
             cooldowns: record.cooldowns.map(u64::from),
-            last_used: record.last_used.map(|at| origin.instant(at)),
+            last_used: record.last_used().map(|at| origin.instant(at)),
         };
         self.records.iter().map(status).collect()
     }

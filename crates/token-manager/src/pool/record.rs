@@ -33,7 +33,8 @@ pub(super) struct Record {
     pub(super) window: Option<Box<Window>>,
     pub(super) generation: Generation,
     until: Moment,
-    pub(super) last_used: Option<Moment>,
+    /// `Moment::BEFORE` if it was never lent.
+    last_used: Moment,
     pub(super) requests: u64,
     pub(super) successes: u64,
     pub(super) rate_limited: u64,
@@ -47,6 +48,8 @@ pub(super) struct Record {
     reason: Option<Reason>,
     disabled: bool,
     probe_out: bool,
+    /// How the pool has entered the token into its structures.
+    pub(super) known: Kind,
 }
 
 /// When a token can be lent, as far as it is known now.
@@ -62,14 +65,34 @@ pub(super) enum Standing {
     Barred,
 }
 
+/// A standing without its moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Lendable,
+    Timed,
+    Held,
+    Barred,
+}
+
+impl Standing {
+    pub(super) fn kind(self) -> Kind {
+        match self {
+            Self::Lendable => Kind::Lendable,
+            Self::From(_) => Kind::Timed,
+            Self::Held => Kind::Held,
+            Self::Barred => Kind::Barred,
+        }
+    }
+}
+
 impl Record {
     pub(super) fn new(entry: Arc<Entry>, generation: Generation) -> Self {
         Self {
             entry,
             window: None,
             generation,
-            until: Moment::START,
-            last_used: None,
+            until: Moment::BEFORE,
+            last_used: Moment::BEFORE,
             requests: 0,
             successes: 0,
             rate_limited: 0,
@@ -83,6 +106,7 @@ impl Record {
             reason: None,
             disabled: false,
             probe_out: false,
+            known: Kind::Barred,
         }
     }
 
@@ -107,7 +131,7 @@ impl Record {
 
     /// `limit_allows` is the moment from which the token's limit allows a lend, `max_concurrency` 0 for any number.
     pub(super) fn standing(&self, max_concurrency: u32, limit_allows: Moment, now: Moment) -> Standing {
-        let rest = self.rests_until(now).unwrap_or(Moment::START).max(limit_allows);
+        let rest = self.rests_until(now).unwrap_or(Moment::BEFORE).max(limit_allows);
         if self.disabled {
             Standing::Barred
         } else if rest > now {
@@ -132,7 +156,7 @@ impl Record {
     pub(super) fn lend(&mut self, now: Moment) -> bool {
         self.in_flight = self.in_flight.saturating_add(1);
         self.requests += 1;
-        self.last_used = Some(now);
+        self.last_used = now;
         let is_probe = self.health != Health::Ready && self.until <= now;
         self.probe_out |= is_probe;
         is_probe
@@ -167,7 +191,7 @@ impl Record {
             Outcome::Limited | Outcome::Rejected => report.told.max(report.quota),
             Outcome::Success | Outcome::Unaffected => report.quota,
         };
-        let told = told.map_or(Moment::START, |rest| now.after(rest.min(MAX_TOLD_REST)));
+        let told = told.map_or(Moment::BEFORE, |rest| now.after(rest.min(MAX_TOLD_REST)));
         match report.outcome {
             Outcome::Success => self.successes += 1,
             Outcome::Limited => self.rate_limited += 1,
@@ -218,7 +242,7 @@ impl Record {
 
     fn recover(&mut self) {
         self.health = Health::Ready;
-        self.until = Moment::START;
+        self.until = Moment::BEFORE;
         self.reason = None;
         self.failures = 0;
         self.rejections = 0;
@@ -251,6 +275,11 @@ impl Record {
     pub(super) fn unlend(&mut self) {
         self.requests = self.requests.saturating_sub(1);
         self.release();
+    }
+
+    /// When it was last lent.
+    pub(super) fn last_used(&self) -> Option<Moment> {
+        (self.last_used > Moment::BEFORE).then_some(self.last_used)
     }
 
     /// How long the rest lasts from now.

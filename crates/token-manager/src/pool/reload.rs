@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::{Entry, Frame, IdHash, Places, Pool, Record, Selector, Standing, Tally, Wakes, Window, small};
+use super::{Entry, Frame, IdHash, Kind, Places, Pool, Record, Selector, Tally, Wakes, Window, small};
 use crate::{PoolParams, TokenId, TokenSpec};
 
 impl Pool {
@@ -69,8 +69,8 @@ impl Pool {
         let tokens = self.records.len();
         self.selector = Selector::new(self.params.strategy, &self.records, cursor);
         self.wakes = Wakes::new(tokens);
-        self.standings = vec![Standing::Barred; tokens];
         self.tally = Tally::default();
+        self.records.iter_mut().for_each(|record| record.known = Kind::Barred);
         (0..tokens).for_each(|index| self.refresh(index));
     }
 }

@@ -39,7 +39,7 @@ impl Selector {
             Strategy::LeastRecentlyUsed => {
                 let mut order: Vec<usize> = (0..records.len()).collect();
                 // Stable: tokens that were never used, or at the same moment, keep the settings' order.
-                order.sort_by_key(|&token| records[token].last_used);
+                order.sort_by_key(|&token| records[token].last_used());
                 Self::UseOrder(UseOrder::new(&order, if even { Vec::new() } else { weights().collect() }))
             }
             Strategy::LeastLoaded => Self::LeastLoaded(Dense::new(records.len())),

@@ -111,7 +111,7 @@ mod tests {
             let mut wakes = Wakes::new(12);
             let mut model = [None; 12];
             for (token, at) in steps {
-                let at = at.map(|at| Moment::START.after(Duration::from_secs(at)));
+                let at = at.map(|at| Moment::BEFORE.after(Duration::from_secs(at)));
                 wakes.set(token, at);
                 model[token] = at;
                 prop_assert_eq!(wakes.first().map(|(at, _)| at), model.iter().flatten().min().copied());

@@ -39,7 +39,7 @@ pub(super) struct Window {
 
 impl Window {
     pub(super) fn new(frame: Frame) -> Self {
-        Self { stamps: vec![Moment::START; frame.stamps()].into(), oldest: 0, chunks: 0, newest_lends: 0 }
+        Self { stamps: vec![Moment::BEFORE; frame.stamps()].into(), oldest: 0, chunks: 0, newest_lends: 0 }
     }
 
     /// The same history under another limit: of its lends the latest that the new one has room for.
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     fn at(millis: u64) -> Moment {
-        Moment::START.after(Duration::from_millis(millis))
+        Moment::BEFORE.after(Duration::from_millis(millis))
     }
 
     fn frame(count: u32, per_millis: u64) -> Frame {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
 mod cancel;
+mod ends;
 mod fairness;
 mod operate;
 mod support;
