@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn the_command_line_is_well_formed() {
-        Cli::command().debug_assert();
+        <Cli as CommandFactory>::command().debug_assert();
     }
 
     #[test]
@@ -79,7 +79,11 @@ mod tests {
             ("tidegate demo --for 1m30s", None, demo(90)),
         ] {
             let cli = Cli::try_parse_from(line.split(' ')).unwrap();
-            assert_eq!((cli.config.as_deref(), cli.command()), (config.map(std::path::Path::new), command), "{line}");
+            assert_eq!(
+                (cli.config.as_deref(), cli.command()),
+                (config.map(std::path::Path::new), command),
+                "{line}"
+            );
         }
     }
 

@@ -1,14 +1,18 @@
-//! placeholder
-#![allow(dead_code, unused_imports, reason = "until the stack is put together")]
+//! `tidegate`: a gateway for APIs that limit their callers.
+//!
+//! The binary is thin: it composes `tidegate-config`, `tidegate-api-client` and `tidegate-token-manager` as tower
+//! services. [`app`] is the outer stack, [`gateway`] builds everything from the settings, [`server`] runs it.
 
 mod access_log;
 mod admin;
 mod app;
 mod body_limit;
+mod cli;
 mod client_ip;
 mod client_keys;
 mod commands;
 mod convert;
+mod demo;
 mod errors;
 mod forward;
 mod gateway;
@@ -32,6 +36,17 @@ mod state;
 mod target;
 mod trip;
 
+use clap::Parser;
+use cli::{Cli, Command};
+
 fn main() -> std::process::ExitCode {
-    commands::serve::run(None)
+    let cli = Cli::parse();
+    let command = cli.command();
+    match command {
+        Command::Serve => commands::serve::run(cli.config),
+        Command::Check => commands::check::run(cli.config),
+        Command::Config => commands::config::run(cli.config),
+        Command::Schedule => commands::schedule::run(cli.config),
+        Command::Demo { lasting } => commands::demo::run(lasting),
+    }
 }

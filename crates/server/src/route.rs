@@ -1,5 +1,7 @@
 //! Routes: which one a path takes, what its target at the upstream is, and the way back for a Location.
 
+use std::cmp::Reverse;
+
 use http::Uri;
 use http::uri::{Authority, InvalidUri, PathAndQuery, Scheme};
 use tidegate_config::Route as RouteSettings;
@@ -32,11 +34,6 @@ impl Destination {
 
     pub(crate) fn settings(&self) -> &RouteSettings {
         &self.settings
-    }
-
-    /// The upstream's host and port, as its Host field has them.
-    pub(crate) fn authority(&self) -> &Authority {
-        &self.authority
     }
 
     /// The URI at the upstream: the prefix replaced, everything else byte for byte.
@@ -74,17 +71,13 @@ impl<T> Routes<T> {
     /// Each prefix with what belongs to it, in any order.
     pub(crate) fn new(routes: impl IntoIterator<Item = (String, T)>) -> Self {
         let mut routes: Vec<_> = routes.into_iter().collect();
-        routes.sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()));
+        routes.sort_by_key(|(prefix, _)| Reverse(prefix.len()));
         Self(routes)
     }
 
     /// The one with the longest prefix of `path`. A prefix ends where a segment does: `/api` is none of `/apix`.
     pub(crate) fn find(&self, path: &str) -> Option<&T> {
         self.0.iter().find(|(prefix, _)| is_below(path, prefix)).map(|(_, route)| route)
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.0.iter().map(|(_, route)| route)
     }
 }
 

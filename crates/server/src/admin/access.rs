@@ -6,7 +6,6 @@ use http::{HeaderMap, Method, StatusCode};
 use tidegate_config::Secret;
 
 use super::cross_site::is_cross_site;
-use super::login::Session;
 use super::routes::{Shared, problem};
 use super::{host, page};
 use crate::client_keys::{bearer_tokens, same};

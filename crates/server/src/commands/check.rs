@@ -41,7 +41,8 @@ mod tests {
 
     #[test]
     fn settings_that_hold_are_summed_up() {
-        let sources = Sources::default().with_env("PIXIVFE_TOKEN", "zq81,zq82").with_env("PIXIVFE_PORT", "9000");
+        let sources =
+            Sources::default().with_env("PIXIVFE_TOKEN", "zq81,zq82").with_env("PIXIVFE_PORT", "9000");
         assert_eq!(
             summary(&load(&sources).unwrap()),
             "pool default: 2 tokens\n\

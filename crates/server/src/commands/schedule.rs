@@ -6,14 +6,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use tidegate_backoff_core::{Backoff, CoolDown, Jitter};
-use tidegate_config::{Pool, Purpose, Settings, Sources, load_for, show_duration};
+use tidegate_config::{Pool, Purpose, Settings, Sources, WhenExhausted, load_for, show_duration};
 
+use super::table::{Series, Table};
 use super::{report_faults, say};
-
-/// Longer tables say nothing more: the waits have long been at their maximum.
-const MOST_ROWS: u32 = 16;
-/// The longest bar, in characters.
-const WIDEST: u128 = 32;
 
 /// 0 and the tables; or every fault and 2.
 pub(crate) fn run(config: Option<PathBuf>) -> ExitCode {
@@ -38,187 +34,124 @@ fn schedule(settings: &Settings) -> String {
 /// Level one: the waits between the attempts of a request.
 fn request_level(settings: &Settings) -> String {
     let retry = &settings.retry;
-    let waits = Waits::new(Backoff::new(retry.schedule, retry.jitter), retry.max_retries);
-    let mut table = Table::new("retry");
+    let backoff = Backoff::new(retry.schedule, retry.jitter);
+    let waits = Series::new(retry.max_retries, |n, before| longest(backoff, n, before));
+    let (base, max) = (show_duration(retry.schedule.base()), show_duration(retry.schedule.max()));
+    let times = count(retry.max_retries, "time");
+    let mut page = format!("The API request: repeated after a fault of the upstream, at most {times}.\n");
+    if retry.max_retries > 0 {
+        let spread = match retry.jitter {
+            Jitter::None => "exactly that long (jitter none)",
+            Jitter::Full => "each drawn from 0 to that (jitter full)",
+            Jitter::Equal => "each drawn from half of that to the whole (jitter equal)",
+            Jitter::Decorrelated => {
+                "each drawn from the base to three times the one before (jitter decorrelated)"
+            }
+        };
+        let _ = write!(page, "Waits from {base}, growing to {max} at most, {spread}.\n\n");
+    }
+    let mut table = Table::default();
     let mut total = Duration::ZERO;
-    for (n, wait) in (1..).zip(waits.shown()) {
-        total = total.saturating_add(wait);
-        table.row(&n.to_string(), wait, &format!("{} in all", show_duration(total)));
+    for (n, wait) in (1..).zip(&waits.waits) {
+        total = total.saturating_add(*wait);
+        table.row(format!("retry {n}"), *wait, format!("{} in all", show_duration(total)));
     }
-    let mut page = format!(
-        "The API request: after a fault of the upstream, at most {} of up to {} and {}.\n{}\n\n{}",
-        plural(retry.max_retries, "retry", "retries"),
-        show_duration(retry.schedule.base()),
-        show_duration(retry.schedule.max()),
-        jitter(retry.jitter),
-        table.show(),
-    );
-    let left_out = retry.max_retries.saturating_sub(MOST_ROWS);
-    if left_out > 0 {
-        let _ = writeln!(page, "  and {left_out} more of at most {}", show_duration(retry.schedule.max()));
+    let _ = write!(page, "{table}");
+    if waits.more > 0 {
+        let _ = writeln!(page, "  and {} more of {max}", waits.more);
     }
+
+    let attempts = retry.max_retries.saturating_add(1);
     let waited = waits.total();
-    let _ = writeln!(page, "\nworst case: {} of waits between {} attempts", show_duration(waited), u64::from(retry.max_retries) + 1);
-    let attempt = settings.upstream.attempt_timeout;
-    if !attempt.is_zero() {
-        let calls = attempt.saturating_mul(retry.max_retries.saturating_add(1));
-        let all = show_duration(waited.saturating_add(calls));
-        let _ = writeln!(page, "with attempts that each take the whole {}: {all}", show_duration(attempt));
+    let _ = write!(page, "\nworst case: {} of waits, {}", show_duration(waited), count(attempts, "attempt"));
+    let timeout = settings.upstream.attempt_timeout;
+    if !timeout.is_zero() {
+        let all = waited.saturating_add(timeout.saturating_mul(attempts));
+        let _ = write!(page, " of up to {}: {} in total", show_duration(timeout), show_duration(all));
     }
     let deadline = settings.server.request_timeout;
     if !deadline.is_zero() {
-        let _ = writeln!(page, "a request's time is over after {}: no wait is begun that ends later", show_duration(deadline));
+        let _ = write!(page, ",\nbut never past the request's timeout of {}", show_duration(deadline));
     }
+    page.push('\n');
     page
 }
 
-fn jitter(jitter: Jitter) -> &'static str {
-    match jitter {
-        Jitter::None => "The waits are exactly these (jitter none).",
-        Jitter::Full => "Each wait is drawn from 0 to the one shown (jitter full).",
-        Jitter::Equal => "Each wait is drawn from half to the whole of the one shown (jitter equal).",
-        Jitter::Decorrelated => {
-            "Each wait is drawn from the base to three times the wait before; the longest are shown (jitter decorrelated)."
-        }
+/// The longest that wait `n` can be.
+fn longest(backoff: Backoff, n: u32, before: Duration) -> Duration {
+    match backoff.jitter() {
+        Jitter::Decorrelated => backoff.delay(n, before, u64::MAX),
+        _ => backoff.schedule().ceiling(n),
     }
 }
 
-/// The longest waits of a request, one after another.
-struct Waits {
-    backoff: Backoff,
-    retries: u32,
-}
-
-impl Waits {
-    const fn new(backoff: Backoff, retries: u32) -> Self {
-        Self { backoff, retries }
-    }
-
-    fn longest(&self, attempt: u32, before: Duration) -> Duration {
-        match self.backoff.jitter() {
-            Jitter::Decorrelated => self.backoff.delay(attempt, before, u64::MAX),
-            _ => self.backoff.schedule().ceiling(attempt),
-        }
-    }
-
-    fn shown(&self) -> Vec<Duration> {
-        let mut waits = Vec::new();
-        let mut before = Duration::ZERO;
-        for attempt in 0..self.retries.min(MOST_ROWS) {
-            before = self.longest(attempt, before);
-            waits.push(before);
-        }
-        waits
-    }
-
-    /// Of all waits, shown or not.
-    fn total(&self) -> Duration {
-        let mut total = Duration::ZERO;
-        let mut before = Duration::ZERO;
-        for attempt in 0..self.retries {
-            let wait = self.longest(attempt, before);
-            if attempt > 0 && wait == before {
-                // It has stopped growing, and so have all that follow.
-                let rest = self.retries - attempt;
-                return total.saturating_add(wait.saturating_mul(rest));
-            }
-            total = total.saturating_add(wait);
-            before = wait;
-        }
-        total
-    }
+fn count(number: u32, of: &str) -> String {
+    format!("{number} {of}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Level two: the rests of one token.
 fn token_level(pool: &Pool) -> String {
     let CoolDown { base, max, max_rest, max_retries, reject_rest } = pool.cool_down;
-    let mut table = Table::new("failure");
-    let mut total = Duration::ZERO;
-    let mut before = None;
-    for failures in 1..=max_retries.saturating_add(MOST_ROWS) {
-        let rest = pool.cool_down.rest(failures, 0);
-        // Once the rests no longer grow, neither would the table.
-        let grown = before.is_none_or(|before| rest.duration != before);
-        if failures > MOST_ROWS.max(2) && !grown || table.rows.len() >= 2 * MOST_ROWS as usize {
-            break;
-        }
-        if rest.unavailable && !grown && rest.duration == max_rest {
-            break;
-        }
-        if !rest.unavailable {
-            total = total.saturating_add(rest.duration);
-        }
-        table.row(&failures.to_string(), rest.duration, if rest.unavailable { "unavailable" } else { "cooling" });
-        before = Some(rest.duration);
-    }
-    let mut rejected = Vec::new();
-    let mut longest = None;
-    for rejections in 2..2 + MOST_ROWS {
-        let rest = pool.cool_down.rest(rejections, rejections).duration;
-        if longest == Some(rest) {
-            break;
-        }
-        longest = Some(rest);
-        rejected.push(show_duration(rest));
-    }
-    format!(
-        "The token (pool {}): after failures in a row it rests {} doubled each time, at most {};\n\
-         after more than {max_retries} it is unavailable and rests at most {}.\n\n{}\n\
-         worst case: {} of rests before it is unavailable\n\
-         refused itself (401, 402) twice in a row, it is unavailable for at least {}: {}\n\
-         a delay that the upstream tells is kept where it is longer\n",
+    let cooling = Series::new(max_retries, |n, _| pool.cool_down.rest(n + 1, 0).duration);
+    let unavailable = Series::new(u32::MAX - max_retries, |n, _| {
+        pool.cool_down.rest((max_retries + 1).saturating_add(n), 0).duration
+    });
+    let rejected = Series::new(u32::MAX - 1, |n, _| {
+        pool.cool_down.rest(n.saturating_add(2), n.saturating_add(2)).duration
+    });
+
+    let mut page = format!(
+        "The token (pool {}): rests after each failure in a row, {} doubled each time, at most {}.\n",
         pool.name,
         show_duration(base),
         show_duration(max),
+    );
+    let mut table = Table::default();
+    for (n, rest) in (1..).zip(&cooling.waits) {
+        table.row(format!("failure {n}"), *rest, "cooling");
+    }
+    if max_retries > 0 {
+        let _ = write!(page, "\n{table}");
+    }
+    if cooling.more > 0 {
+        let _ = writeln!(page, "  and {} more of {}", cooling.more, show_duration(max));
+    }
+    let _ = write!(
+        page,
+        "\nworst case: {} of rests until it is unavailable; then the doubling goes on, to {} at most:\n\n",
+        show_duration(cooling.total()),
         show_duration(max_rest),
-        table.show(),
-        show_duration(total),
+    );
+    let mut table = Table::default();
+    for (n, rest) in (max_retries.saturating_add(1)..).zip(&unavailable.waits) {
+        table.row(format!("failure {n}"), *rest, "unavailable");
+    }
+    let shown: Vec<_> = rejected.waits.iter().map(|rest| show_duration(*rest)).collect();
+    let _ = write!(
+        page,
+        "{table}\nRefused itself (401, 402) twice in a row, it is unavailable at once, for at least {}: {}.\n\
+         A delay that the upstream tells is kept in full where it is longer.\n{}",
         show_duration(reject_rest),
-        rejected.join(", "),
-    )
+        shown.join(", "),
+        waiting(pool),
+    );
+    page
 }
 
-fn plural(count: u32, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
-/// Rows of a number, a wait, its bar and a word.
-struct Table {
-    head: &'static str,
-    rows: Vec<(String, Duration, String)>,
-}
-
-impl Table {
-    const fn new(head: &'static str) -> Self {
-        Self { head, rows: Vec::new() }
-    }
-
-    fn row(&mut self, number: &str, wait: Duration, word: &str) {
-        self.rows.push((number.to_owned(), wait, word.to_owned()));
-    }
-
-    fn show(&self) -> String {
-        let longest = self.rows.iter().map(|(_, wait, _)| *wait).max().unwrap_or_default();
-        let width = self.rows.iter().map(|(_, wait, _)| show_duration(*wait).len()).max().unwrap_or(0);
-        let mut shown = String::new();
-        for (number, wait, word) in &self.rows {
-            let (wait, bar) = (show_duration(*wait), bar(*wait, longest));
-            let line = format!("  {} {number:>2}  {wait:>width$}  {bar:WIDEST$}  {word}", self.head, WIDEST = 32);
-            let _ = writeln!(shown, "{}", line.trim_end());
+/// What the rests cost a request.
+fn waiting(pool: &Pool) -> String {
+    match pool.when_exhausted {
+        WhenExhausted::Wait => {
+            format!(
+                "A request that finds no ready token waits for one, {} in all at most.\n",
+                show_duration(pool.max_wait)
+            )
         }
-        shown
+        WhenExhausted::Fail => "A request that finds no ready token is answered 503 at once.\n".to_owned(),
+        WhenExhausted::Soonest => {
+            "A request that finds no ready token gets the one that is ready soonest.\n".to_owned()
+        }
     }
-}
-
-/// A bar of up to 32 characters, to an eighth of one; never empty where there is a wait.
-fn bar(wait: Duration, longest: Duration) -> String {
-    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    if wait.is_zero() || longest.is_zero() {
-        return String::new();
-    }
-    let eighths = (wait.as_nanos() * WIDEST * 8 / longest.as_nanos()).max(1);
-    let (whole, part) = (usize::try_from(eighths / 8).unwrap_or(0), usize::try_from(eighths % 8).unwrap_or(0));
-    format!("{}{}", "█".repeat(whole), PARTS[part])
 }
 
 #[cfg(test)]
@@ -226,14 +159,95 @@ mod tests {
     use super::*;
 
     fn shown(env: &[(&str, &str)]) -> String {
-        let sources = env.iter().fold(Sources::default(), |sources, (name, value)| sources.with_env(*name, *value));
+        let sources =
+            env.iter().fold(Sources::default(), |sources, (name, value)| sources.with_env(*name, *value));
         schedule(&load_for(&sources, Purpose::Inspect).unwrap().settings)
     }
 
     #[test]
     fn both_levels_are_shown_as_pixivfe_counts_them() {
-        println!("{}", shown(&[]));
-        println!("{}", shown(&[("PIXIVFE_API_MAX_RETRIES", "0"), ("PIXIVFE_MAX_RETRIES", "0"), ("TIDEGATE_RETRY_JITTER", "decorrelated")]));
-        println!("{}", shown(&[("PIXIVFE_API_MAX_RETRIES", "40"), ("PIXIVFE_MAX_RETRIES", "40"), ("TIDEGATE_RETRY_JITTER", "decorrelated")]));
+        insta::assert_snapshot!(shown(&[]), @r"
+        The API request: repeated after a fault of the upstream, at most 3 times.
+        Waits from 500ms, growing to 8s at most, each drawn from 0 to that (jitter full).
+
+          retry 1  500ms  ████████                          500ms in all
+          retry 2     1s  ████████████████                  1.5s in all
+          retry 3     2s  ████████████████████████████████  3.5s in all
+
+        worst case: 3.5s of waits, 4 attempts of up to 10s: 43.5s in total,
+        but never past the request's timeout of 30s
+
+        The token (pool default): rests after each failure in a row, 1s doubled each time, at most 32s.
+
+          failure 1   1s  ██                                cooling
+          failure 2   2s  ████                              cooling
+          failure 3   4s  ████████                          cooling
+          failure 4   8s  ████████████████                  cooling
+          failure 5  16s  ████████████████████████████████  cooling
+
+        worst case: 31s of rests until it is unavailable; then the doubling goes on, to 1h at most:
+
+          failure 6     32s  ▎                                 unavailable
+          failure 7    1m4s  ▌                                 unavailable
+          failure 8    2m8s  █▏                                unavailable
+          failure 9   4m16s  ██▎                               unavailable
+          failure 10  8m32s  ████▌                             unavailable
+          failure 11  17m4s  █████████                         unavailable
+          failure 12  34m8s  ██████████████████▏               unavailable
+          failure 13     1h  ████████████████████████████████  unavailable
+
+        Refused itself (401, 402) twice in a row, it is unavailable at once, for at least 5m: 5m, 10m, 20m, 40m, 1h.
+        A delay that the upstream tells is kept in full where it is longer.
+        A request that finds no ready token waits for one, 5s in all at most.
+        ");
+    }
+
+    #[test]
+    fn long_and_empty_schedules_are_shown_short() {
+        let long = [
+            ("PIXIVFE_API_MAX_RETRIES", "40"),
+            ("PIXIVFE_MAX_RETRIES", "40"),
+            ("TIDEGATE_RETRY_JITTER", "decorrelated"),
+            ("TIDEGATE_WHEN_EXHAUSTED", "fail"),
+        ];
+        insta::assert_snapshot!(shown(&long), @r"
+        The API request: repeated after a fault of the upstream, at most 40 times.
+        Waits from 500ms, growing to 8s at most, each drawn from the base to three times the one before (jitter decorrelated).
+
+          retry 1  1.5s  ██████                            1.5s in all
+          retry 2  4.5s  ██████████████████                6s in all
+          retry 3    8s  ████████████████████████████████  14s in all
+          and 37 more of 8s
+
+        worst case: 5m10s of waits, 41 attempts of up to 10s: 12m in total,
+        but never past the request's timeout of 30s
+
+        The token (pool default): rests after each failure in a row, 1s doubled each time, at most 32s.
+
+          failure 1   1s  █                                 cooling
+          failure 2   2s  ██                                cooling
+          failure 3   4s  ████                              cooling
+          failure 4   8s  ████████                          cooling
+          failure 5  16s  ████████████████                  cooling
+          failure 6  32s  ████████████████████████████████  cooling
+          and 34 more of 32s
+
+        worst case: 19m11s of rests until it is unavailable; then the doubling goes on, to 1h at most:
+
+          failure 41  1h  ████████████████████████████████  unavailable
+
+        Refused itself (401, 402) twice in a row, it is unavailable at once, for at least 5m: 5m, 10m, 20m, 40m, 1h.
+        A delay that the upstream tells is kept in full where it is longer.
+        A request that finds no ready token is answered 503 at once.
+        ");
+        let empty = shown(&[("PIXIVFE_API_MAX_RETRIES", "0"), ("PIXIVFE_MAX_RETRIES", "0")]);
+        assert!(
+            empty.contains(
+                "at most 0 times.\n\nworst case: 0s of waits, 1 attempt of up to 10s: 10s in total"
+            ),
+            "{empty}"
+        );
+        assert!(empty.contains("worst case: 0s of rests until it is unavailable"), "{empty}");
+        assert!(empty.contains("failure 1   "), "{empty}");
     }
 }

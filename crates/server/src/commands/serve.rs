@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use tidegate_config::{Sources, load};
+use tidegate_config::{Loaded, Sources, load};
 
-use super::report_faults;
+use super::{fail, report_faults, runtime};
 use crate::errors::chain;
 use crate::listen::raise_descriptor_limit;
 use crate::log::{self, Colours};
@@ -25,29 +25,21 @@ pub(crate) fn run(config: Option<PathBuf>) -> ExitCode {
         tracing::warn!("{notice}");
     }
     raise_descriptor_limit();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match runtime() {
         Ok(runtime) => runtime,
-        Err(error) => return fail(&error),
+        Err(code) => return code,
     };
-    runtime.block_on(async {
-        let signals = match StopSignals::listen() {
-            Ok(signals) => signals,
-            Err(error) => return fail(&error),
-        };
-        let load = Box::new(move || load(&Sources::from_process(config.clone())));
-        let server = match Server::start(loaded, load).await {
-            Ok(server) => server,
-            Err(error) => return fail(&error),
-        };
-        if let Err(error) = reload_on_hangup(server.reloader.clone()) {
-            return fail(&error);
-        }
-        server.serve(signals).await;
-        ExitCode::SUCCESS
-    })
+    match runtime.block_on(serve(config, loaded)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => fail(&why),
+    }
 }
 
-fn fail(error: &dyn std::error::Error) -> ExitCode {
-    tracing::error!("{}", chain(error));
-    ExitCode::FAILURE
+async fn serve(config: Option<PathBuf>, loaded: Loaded) -> Result<(), String> {
+    let signals = StopSignals::listen().map_err(|error| chain(&error))?;
+    let load = Box::new(move || load(&Sources::from_process(config.clone())));
+    let server = Server::start(loaded, load).await.map_err(|error| chain(&error))?;
+    reload_on_hangup(server.reloader.clone()).map_err(|error| chain(&error))?;
+    server.serve(signals).await;
+    Ok(())
 }

@@ -30,12 +30,15 @@ pub(crate) fn start(origin: &str, seen: &Arc<Seen>) -> Result<JoinSet<()>, tideg
         let (transport, seen, origin) = (transport.clone(), seen.clone(), origin.to_owned());
         clients.spawn(async move {
             for n in (client + 1..).step_by(6) {
-                let Ok(request) = Request::get(format!("{origin}/ajax/illust/{n}")).body(Body::empty()) else {
+                let Ok(request) = Request::get(format!("{origin}/ajax/illust/{n}")).body(Body::empty())
+                else {
                     return;
                 };
                 seen.asked.fetch_add(1, Ordering::Relaxed);
                 let served = match transport.clone().oneshot(request).await {
-                    Ok(response) => response.status().is_success() && response.into_body().bytes().await.is_ok(),
+                    Ok(response) => {
+                        response.status().is_success() && response.into_body().bytes().await.is_ok()
+                    }
                     Err(_) => false,
                 };
                 let count = if served { &seen.served } else { &seen.refused };

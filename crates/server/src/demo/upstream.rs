@@ -13,8 +13,8 @@ use tokio::time::Instant;
 use tower::Service;
 
 /// What each token is granted.
-const PER_SECOND: f64 = 5.0;
-const BURST: f64 = 10.0;
+pub(super) const PER_SECOND: f64 = 4.0;
+pub(super) const BURST: f64 = 8.0;
 /// How long an answer takes.
 const LATENCY: Duration = Duration::from_millis(20);
 
@@ -75,7 +75,10 @@ impl<B> Service<Request<B>> for LimitingApi {
             let (status, body) = if served {
                 (StatusCode::OK, format!("{{\"error\":false,\"body\":{{\"path\":\"{path}\"}}}}\n"))
             } else {
-                (StatusCode::TOO_MANY_REQUESTS, "{\"error\":true,\"message\":\"too many requests\"}\n".to_owned())
+                (
+                    StatusCode::TOO_MANY_REQUESTS,
+                    "{\"error\":true,\"message\":\"too many requests\"}\n".to_owned(),
+                )
             };
             let mut response = Response::new(Body::from(body));
             *response.status_mut() = status;
@@ -93,9 +96,9 @@ mod tests {
     async fn each_token_has_its_own_burst_and_rate() {
         let api = LimitingApi::default();
         let served = |token: &str| (0..30).filter(|_| api.serves(token, Instant::now())).count();
-        assert_eq!((served("a"), served("a"), served("b")), (10, 0, 10));
+        assert_eq!((served("a"), served("a"), served("b")), (8, 0, 8));
         tokio::time::advance(Duration::from_secs(1)).await;
-        assert_eq!(served("a"), 5);
-        assert_eq!((api.tally().served, api.tally().refused), (25, 95));
+        assert_eq!(served("a"), 4);
+        assert_eq!((api.tally().served, api.tally().refused), (20, 100));
     }
 }

@@ -40,7 +40,12 @@ pub(crate) fn get(target: &str) -> Request<Full<Bytes>> {
 }
 
 pub(crate) fn request(method: &str, target: &str, body: impl Into<Bytes>) -> Request<Full<Bytes>> {
-    Request::builder().method(method).uri(target).header("host", "gateway").body(Full::new(body.into())).unwrap()
+    Request::builder()
+        .method(method)
+        .uri(target)
+        .header("host", "gateway")
+        .body(Full::new(body.into()))
+        .unwrap()
 }
 
 pub(crate) fn with(mut request: Request<Full<Bytes>>, headers: &[(&str, &str)]) -> Request<Full<Bytes>> {
@@ -61,11 +66,18 @@ pub(crate) async fn send(address: SocketAddr, request: Request<Full<Bytes>>) -> 
     Answer { status: parts.status, headers: parts.headers, body }
 }
 
-/// Sends bytes as they are and returns all that comes back until the peer closes.
+/// Sends bytes as they are and returns what comes back: one whole answer, or all until the peer closes.
 pub(crate) async fn raw(address: SocketAddr, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(bytes).await.unwrap();
     let mut back = Vec::new();
-    let _ = stream.read_to_end(&mut back).await;
+    while !is_whole(&back) && stream.read_buf(&mut back).await.unwrap_or(0) > 0 {}
     String::from_utf8_lossy(&back).into_owned()
+}
+
+fn is_whole(answer: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(answer).to_ascii_lowercase();
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
+    length.is_some_and(|length: usize| body.len() >= length)
 }

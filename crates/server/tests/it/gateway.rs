@@ -45,7 +45,11 @@ impl Gateway {
     }
 
     /// The same with files in its folder.
-    pub(crate) async fn start_with(upstream: &Upstream, settings: &[(&str, &str)], files: &[(&str, &str)]) -> Self {
+    pub(crate) async fn start_with(
+        upstream: &Upstream,
+        settings: &[(&str, &str)],
+        files: &[(&str, &str)],
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (name, content) in files {
             std::fs::write(folder.path().join(name), content).unwrap();
@@ -78,7 +82,10 @@ impl Gateway {
     /// Waits until the log holds `text`.
     pub(crate) async fn logged(&mut self, text: &str) {
         while !self.log().contains(text) {
-            self.lines.changed().await.unwrap_or_else(|_| panic!("{text:?} is not in the log:\n{}", self.log()));
+            self.lines
+                .changed()
+                .await
+                .unwrap_or_else(|_| panic!("{text:?} is not in the log:\n{}", self.log()));
         }
     }
 
@@ -112,7 +119,11 @@ async fn address_after(log: &Mutex<String>, lines: &mut watch::Receiver<usize>, 
         let said = log.lock().unwrap().clone();
         if let Some(at) = said.find(key) {
             let text = said[at + key.len()..].split_whitespace().next().unwrap_or_default();
-            return text.trim_matches('"').trim_start_matches("http://").parse().unwrap_or_else(|_| panic!("{said}"));
+            return text
+                .trim_matches('"')
+                .trim_start_matches("http://")
+                .parse()
+                .unwrap_or_else(|_| panic!("{said}"));
         }
         lines.changed().await.unwrap_or_else(|_| panic!("the gateway ended: {}", log.lock().unwrap()));
     }

@@ -4,5 +4,6 @@
 
 mod client;
 mod gateway;
+mod life;
 mod upstream;
 mod wire;

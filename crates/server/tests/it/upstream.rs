@@ -126,3 +126,8 @@ async fn answer(
     }
 }
 
+/// An answer after `ms` milliseconds.
+pub(crate) fn late(ms: u64, status: u16, body: &'static str) -> Reply {
+    let response = Response::builder().status(status).body(Full::new(Bytes::from_static(body.as_bytes())));
+    Reply::Late(Duration::from_millis(ms), response.unwrap())
+}

@@ -1,0 +1,79 @@
+//! Starting, reloading and stopping.
+
+use std::process::Stdio;
+
+use crate::client::{get, send};
+use crate::gateway::{Gateway, command};
+use crate::upstream::{Upstream, reply, status};
+
+#[tokio::test]
+async fn a_changed_token_file_is_taken_up_and_states_stay() {
+    let upstream = Upstream::start(|call| match call.token() {
+        Some("one") => reply(429, &[("retry-after", "600")], ""),
+        _ => status(200),
+    })
+    .await;
+    let settings = [("PIXIVFE_TOKEN", ""), ("TIDEGATE_TOKEN_FILE", "tokens")];
+    let mut gateway =
+        Gateway::start_with(&upstream, &settings, &[("tokens", "first=one\nsecond=two\n")]).await;
+    assert_eq!(gateway.get("/x").await.status.as_u16(), 200);
+    std::fs::write(gateway.folder().join("tokens"), "third=three\nfirst=one\n").unwrap();
+    gateway.logged("reloaded").await;
+    let tokens = gateway.tokens().await;
+    assert_eq!((&tokens[0]["name"], &tokens[0]["state"]), (&"third".into(), &"ready".into()));
+    assert_eq!((&tokens[1]["name"], &tokens[1]["state"]), (&"first".into(), &"cooling".into()));
+    gateway.get("/x").await;
+    assert_eq!(upstream.tokens(), ["one", "two", "three"]);
+}
+
+#[tokio::test]
+async fn a_bad_file_leaves_the_old_tokens_and_says_so() {
+    let upstream = Upstream::start(|_| status(200)).await;
+    let settings = [("PIXIVFE_TOKEN", ""), ("TIDEGATE_TOKEN_FILE", "tokens")];
+    let mut gateway = Gateway::start_with(&upstream, &settings, &[("tokens", "one\n")]).await;
+    std::fs::write(gateway.folder().join("tokens"), "secret-value wait=3\n").unwrap();
+    gateway.signal("HUP");
+    gateway.logged("not reloaded").await;
+    gateway.get("/x").await;
+    assert_eq!(upstream.tokens(), ["one"]);
+    let answer = gateway.admin("POST", "/reload").await;
+    assert_eq!(answer.status.as_u16(), 422);
+    let said = String::from_utf8(answer.body.to_vec()).unwrap() + &gateway.log();
+    assert!(said.contains("tokens") && !said.contains("secret-value"), "{said}");
+}
+
+#[tokio::test]
+async fn a_stop_lets_what_runs_finish() {
+    let (asked, mut asks) = tokio::sync::mpsc::unbounded_channel();
+    let upstream = Upstream::start(move |_| {
+        let _ = asked.send(());
+        crate::upstream::late(500, 200, "done")
+    })
+    .await;
+    let mut gateway = Gateway::start(&upstream, &[]).await;
+    let address = gateway.address;
+    let running = tokio::spawn(async move { send(address, get("/x")).await });
+    asks.recv().await.unwrap();
+    gateway.signal("TERM");
+    assert_eq!(running.await.unwrap().body, "done");
+    assert!(gateway.child.wait().await.unwrap().success());
+}
+
+#[tokio::test]
+async fn a_port_in_use_is_told() {
+    let upstream = Upstream::start(|_| status(200)).await;
+    let folder = tempfile::tempdir().unwrap();
+    let address = upstream.address.to_string();
+    let settings = [("TIDEGATE_UPSTREAM", upstream.url()), ("TIDEGATE_LISTEN", address.clone())];
+    let fixed = [
+        ("TIDEGATE_PRESET", "generic"),
+        ("TIDEGATE_CREDENTIAL", "bearer"),
+        ("PIXIVFE_TOKEN", "t"),
+        ("TIDEGATE_ADMIN", "off"),
+    ];
+    let out =
+        command(folder.path()).envs(settings).envs(fixed).stderr(Stdio::piped()).output().await.unwrap();
+    let said = String::from_utf8(out.stderr).unwrap();
+    assert_eq!(out.status.code(), Some(1), "{said}");
+    assert!(said.contains(&address) && said.contains("in use"), "{said}");
+}
