@@ -1,4 +1,5 @@
-//! Three tokens through a minute in which the upstream allows each of them ten requests in ten seconds, and says so only by 429.
+//! Three tokens through a minute in which the upstream allows each of them ten requests in ten seconds, and
+//! says so only by 429.
 //!
 //! The clock is tokio's, and paused: the minute passes at once.
 

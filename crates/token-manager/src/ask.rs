@@ -16,11 +16,13 @@ use crate::TokenId;
 pub struct Ask<'a> {
     /// The tokens that this request was made with already: another is lent if one is ready.
     pub tried: &'a [TokenId],
-    /// How long it may wait, at most; the pool's own `max_wait` holds too. A request that asks again gives what is left.
+    /// How long it may wait, at most; the pool's own `max_wait` holds too. A request that asks again gives
+    /// what is left.
     pub max_wait: Duration,
     /// The moment past which it does not wait.
     pub deadline: Option<Instant>,
-    /// Who asks, for fairness between clients. Waiting is first come first served whoever asks, in this version.
+    /// Who asks, for fairness between clients. Waiting is first come first served whoever asks, in this
+    /// version.
     pub client: Option<&'a str>,
 }
 

@@ -9,8 +9,8 @@ use crate::TokenId;
 pub struct Exhausted {
     /// How many tokens the pool has.
     pub total: usize,
-    /// How long until one is expected; a second where only a running request's end can tell. None: no token is expected, all are
-    /// disabled or there is none.
+    /// How long until one is expected; a second where only a running request's end can tell. None: no token
+    /// is expected, all are disabled or there is none.
     pub retry_in: Option<Duration>,
 }
 

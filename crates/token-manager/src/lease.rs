@@ -8,9 +8,9 @@ use crate::{Report, Token, TokenId};
 
 /// A token, lent to one attempt.
 ///
-/// The response's body keeps it until it has ended, been dropped, or failed: a token's `max_concurrency` counts it till then. What
-/// the attempt says about the token is told at the head, by [`settle`](Self::settle). A lease that is dropped without it is nobody's
-/// fault.
+/// The response's body keeps it until it has ended, been dropped, or failed: a token's `max_concurrency`
+/// counts it till then. What the attempt says about the token is told at the head, by
+/// [`settle`](Self::settle). A lease that is dropped without it is nobody's fault.
 #[must_use = "a lease that is dropped frees its token"]
 pub struct Lease {
     shared: Arc<Shared>,
@@ -60,7 +60,8 @@ impl Lease {
         LeaseStamp { id: self.loan.entry.id, generation: self.loan.generation }
     }
 
-    /// Tells what came of the attempt, as soon as the head of the response is there. Only the first call counts.
+    /// Tells what came of the attempt, as soon as the head of the response is there. Only the first call
+    /// counts.
     pub fn settle(&mut self, report: &Report) {
         if self.told == Told::Nothing {
             self.told = Told::Outcome;

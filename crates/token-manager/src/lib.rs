@@ -1,8 +1,9 @@
 //! A pool of API tokens: which one to lend, how long a refused one rests, and who waits.
 //!
-//! An API that limits its callers counts by token. A [`TokenManager`] lends a token to each attempt, learns from what came of it,
-//! and keeps a token that was refused away from the upstream: exponentially longer each time, and never for less than the upstream
-//! asked. When no token is ready, requests wait their turn, or are told at once how long that would take.
+//! An API that limits its callers counts by token. A [`TokenManager`] lends a token to each attempt, learns
+//! from what came of it, and keeps a token that was refused away from the upstream: exponentially longer each
+//! time, and never for less than the upstream asked. When no token is ready, requests wait their turn, or are
+//! told at once how long that would take.
 //!
 //! ```
 //! use tidegate_token_manager::{Ask, IdKey, Outcome, PoolParams, Report, TokenManager, TokenSpec};
@@ -50,15 +51,17 @@
 //! | [`Unavailable`](State::Unavailable) | no | its end: `Probing`. Entered by more than `max_retries` failures in a row, or two rejections |
 //! | [`Disabled`](State::Disabled) | no | an operator |
 //!
-//! Results of leases that were out when a rest began (or an operator stepped in) neither count as failures nor end the rest: ten
-//! refusals of one burst are one failure. A longer rest that they were told is still kept.
+//! Results of leases that were out when a rest began (or an operator stepped in) neither count as failures
+//! nor end the rest: ten refusals of one burst are one failure. A longer rest that they were told is still
+//! kept.
 //!
 //! # How it is built
 //!
-//! The pool is a synchronous state machine that is told the time; it costs O(1) or O(log n) to lend and to settle, whatever the
-//! number of tokens, and allocates nothing for it. Around it stands one lock, never held across an await, and a queue of those who
-//! wait. A token that is freed is handed to the first of them by whoever frees it, so that nobody is overtaken and nobody is woken in
-//! vain. Every moment is [`tokio::time::Instant`]'s: a paused test clock drives all of it.
+//! The pool is a synchronous state machine that is told the time; it costs O(1) or O(log n) to lend and to
+//! settle, whatever the number of tokens, and allocates nothing for it. Around it stands one lock, never held
+//! across an await, and a queue of those who wait. A token that is freed is handed to the first of them by
+//! whoever frees it, so that nobody is overtaken and nobody is woken in vain. Every moment is
+//! [`tokio::time::Instant`]'s: a paused test clock drives all of it.
 
 /// The README's example runs too.
 #[cfg(doctest)]

@@ -20,7 +20,8 @@ use crate::{
 
 /// A pool of tokens: lends them, rests those that were refused, and lets requests wait for them.
 ///
-/// Cloning is cheap, and all clones are one pool. Every time is [`tokio::time::Instant`]'s, so that a paused clock drives it.
+/// Cloning is cheap, and all clones are one pool. Every time is [`tokio::time::Instant`]'s, so that a paused
+/// clock drives it.
 ///
 /// ```
 /// use tidegate_token_manager::{Ask, IdKey, Outcome, PoolParams, Report, State, TokenManager, TokenSpec};
@@ -69,13 +70,15 @@ impl TokenManager {
 
     /// Lends a token: at once if one is ready, else after a wait, first come first served.
     ///
-    /// A token that the request has not tried comes first. If none is ready, one that it has tried is lent once it is ready again.
-    /// The future may be dropped at any time: a token that was granted meanwhile goes to the next.
+    /// A token that the request has not tried comes first. If none is ready, one that it has tried is lent
+    /// once it is ready again. The future may be dropped at any time: a token that was granted meanwhile goes
+    /// to the next.
     ///
     /// # Errors
     ///
-    /// [`Exhausted`] when no token came in time, and at once when none can: when the wait to expect is longer than the one allowed,
-    /// when `max_waiting` wait already, and with [`WhenExhausted::Fail`](crate::WhenExhausted::Fail).
+    /// [`Exhausted`] when no token came in time, and at once when none can: when the wait to expect is longer
+    /// than the one allowed, when `max_waiting` wait already, and with
+    /// [`WhenExhausted::Fail`](crate::WhenExhausted::Fail).
     ///
     /// # Panics
     ///
@@ -101,14 +104,15 @@ impl TokenManager {
         self.shared.change(|desk, now| desk.pool.has_ready(tried, now))
     }
 
-    /// How long one who asks now would wait: zero if a token is ready, a second where only the end of running requests can tell,
-    /// none where no token is expected at all.
+    /// How long one who asks now would wait: zero if a token is ready, a second where only the end of running
+    /// requests can tell, none where no token is expected at all.
     pub fn predicted_wait(&self) -> Option<Duration> {
         self.shared.change(|desk, now| desk.forecast(now).wait(now))
     }
 
-    /// Charges a token with a fault that was found out after its lease was settled: a lone 403 to which another token then had a
-    /// better answer. It cools down as after a 429, unless it has been rested or reset since.
+    /// Charges a token with a fault that was found out after its lease was settled: a lone 403 to which
+    /// another token then had a better answer. It cools down as after a 429, unless it has been rested or
+    /// reset since.
     pub fn charge(&self, stamp: LeaseStamp, status: u16) {
         self.shared.change(|desk, now| desk.pool.charge(stamp.id, stamp.generation, status, now));
     }
@@ -147,8 +151,8 @@ impl TokenManager {
 
     /// Takes these tokens for the pool's, in this order.
     ///
-    /// A token that stays, known by its value, keeps its state and its leases. One that goes gets no new request. One that comes is
-    /// ready, also where it is a new value under a known name.
+    /// A token that stays, known by its value, keeps its state and its leases. One that goes gets no new
+    /// request. One that comes is ready, also where it is a new value under a known name.
     pub fn reload(&self, specs: Vec<TokenSpec>) {
         let specs = with_ids(&self.shared.key, specs);
         self.shared.change(|desk, now| desk.pool.reload(specs, now));
@@ -195,7 +199,8 @@ impl Shared {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something to the pool, then serves those who wait. Whoever is to be woken is woken without the lock.
+    /// Does something to the pool, then serves those who wait. Whoever is to be woken is woken without the
+    /// lock.
     fn change<R>(&self, change: impl FnOnce(&mut Desk, Instant) -> R) -> R {
         let now = Instant::now();
         let mut wakers = Wakers::default();
@@ -207,7 +212,8 @@ impl Shared {
         result
     }
 
-    /// As [`change`](Self::change), for what depends on time only where somebody waits: the clock is not read for nothing.
+    /// As [`change`](Self::change), for what depends on time only where somebody waits: the clock is not read
+    /// for nothing.
     fn change_timeless(&self, change: impl FnOnce(&mut Pool, Instant)) {
         let mut wakers = Wakers::default();
         let mut desk = self.lock();
@@ -233,8 +239,9 @@ impl Shared {
     }
 }
 
-/// Whom to wake, which happens when this is dropped. It is made before the lock is taken and so outlives it, by a panic too: a waker
-/// may run anything, the pool included, and a grant of which nobody is told would be lost.
+/// Whom to wake, which happens when this is dropped. It is made before the lock is taken and so outlives it,
+/// by a panic too: a waker may run anything, the pool included, and a grant of which nobody is told would be
+/// lost.
 #[derive(Default)]
 struct Wakers(Vec<Waker>);
 

@@ -27,7 +27,8 @@ pub struct PoolParams {
     pub when_exhausted: WhenExhausted,
     /// The longest that one request waits for tokens, in all: 5 s.
     pub max_wait: Duration,
-    /// How many leases of one token there may be at a time, bodies that still stream included; 0 is any number.
+    /// How many leases of one token there may be at a time, bodies that still stream included; 0 is any
+    /// number.
     pub max_concurrency: u32,
     /// A limit of the upstream's that is known beforehand, kept for each token: none.
     pub limit: Option<Limit>,
@@ -49,10 +50,12 @@ impl Default for PoolParams {
     }
 }
 
-/// At most `count` leases of one token in any window of `per`, counted by the moments at which they were lent.
+/// At most `count` leases of one token in any window of `per`, counted by the moments at which they were
+/// lent.
 ///
-/// Up to 256 a window this is exact. Above, lends are counted in up to 256 groups, each of which leaves the window with its
-/// latest: never above the limit, and below it by less than a 256th. A `count` or a `per` of zero is no limit.
+/// Up to 256 a window this is exact. Above, lends are counted in up to 256 groups, each of which leaves the
+/// window with its latest: never above the limit, and below it by less than a 256th. A `count` or a `per` of
+/// zero is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Limit {
     /// How many leases.
@@ -91,8 +94,9 @@ pub enum WhenExhausted {
     Wait,
     /// It is refused at once.
     Fail,
-    /// It gets the token that is free soonest, though that one still rests (PixivFE's way). Limits and `max_concurrency` hold;
-    /// a token that the request has tried, or that an operator has disabled, is not lent so: then it waits.
+    /// It gets the token that is free soonest, though that one still rests (PixivFE's way). Limits and
+    /// `max_concurrency` hold; a token that the request has tried, or that an operator has disabled, is not
+    /// lent so: then it waits.
     Soonest,
 }
 

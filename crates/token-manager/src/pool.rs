@@ -1,10 +1,11 @@
 //! The pool's state machine: which token is lent, how long a refused one rests, and when one is expected.
 //!
-//! It is synchronous and total. Time and chance come in as arguments; it reads no clock, holds no lock, draws no number and
-//! knows nothing of those who wait.
+//! It is synchronous and total. Time and chance come in as arguments; it reads no clock, holds no lock, draws
+//! no number and knows nothing of those who wait.
 //!
-//! Three structures follow the records, and [`Pool::refresh`] is the one place that keeps them true: the selector holds exactly
-//! the tokens that can be lent now, the wakes hold exactly those that time alone will make lendable, and the tally counts the rest.
+//! Three structures follow the records, and [`Pool::refresh`] is the one place that keeps them true: the
+//! selector holds exactly the tokens that can be lent now, the wakes hold exactly those that time alone will
+//! make lendable, and the tally counts the rest.
 
 mod bits;
 mod forecast;
@@ -30,8 +31,7 @@ use tokio::time::Instant;
 
 pub(crate) use forecast::Forecast;
 pub(crate) use loan::{Loan, Told};
-use moment::Moment;
-use moment::Origin;
+use moment::{Moment, Origin};
 use places::{IdHash, Places};
 pub(crate) use record::{Entry, Generation};
 use record::{Kind, Record, Standing};
@@ -110,8 +110,8 @@ impl Pool {
         chosen.map(|index| self.lend(index, now))
     }
 
-    /// Lends a ready token, one that is not among `tried` if there is one. With [`WhenExhausted::Soonest`] and none ready, lends the
-    /// one that is free soonest.
+    /// Lends a ready token, one that is not among `tried` if there is one. With [`WhenExhausted::Soonest`]
+    /// and none ready, lends the one that is free soonest.
     pub(crate) fn lend_any(&mut self, tried: &[TokenId], entropy: u64, now: Instant) -> Option<Loan> {
         let untried = self.lend_untried(tried, entropy, now);
         if untried.is_some() {
@@ -142,7 +142,8 @@ impl Pool {
         });
     }
 
-    /// A lease of this token and generation turned out to be the token's fault. Unknown tokens and old generations change nothing.
+    /// A lease of this token and generation turned out to be the token's fault. Unknown tokens and old
+    /// generations change nothing.
     pub(crate) fn charge(&mut self, id: TokenId, generation: Generation, status: u16, now: Instant) {
         let now = self.advance(now);
         let next = self.next_generation();
@@ -154,7 +155,8 @@ impl Pool {
         }
     }
 
-    /// A lease has ended. `told` is whether [`settle`](Self::settle) was called for it; if not, it was nobody's fault.
+    /// A lease has ended. `told` is whether [`settle`](Self::settle) was called for it; if not, it was
+    /// nobody's fault.
     pub(crate) fn release(&mut self, loan: &Loan, told: Told, now: Instant) {
         self.advance(now);
         self.change(loan, |record| {

@@ -19,7 +19,8 @@ pub enum Outcome {
 /// use std::time::Duration;
 /// use tidegate_token_manager::{Outcome, Report};
 ///
-/// let report = Report { status: Some(429), told: Some(Duration::from_secs(30)), ..Report::new(Outcome::Limited) };
+/// let report = Report { status: Some(429), told: Some(Duration::from_secs(30)),
+/// ..Report::new(Outcome::Limited) };
 /// # let _ = report;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,10 +29,11 @@ pub struct Report {
     pub outcome: Outcome,
     /// The response's status, for people to see; none where there was no response.
     pub status: Option<u16>,
-    /// The upstream asks to rest at least this long. Read with `Limited` and `Rejected`; a floor under the schedule, kept up to
-    /// 30 days.
+    /// The upstream asks to rest at least this long. Read with `Limited` and `Rejected`; a floor under the
+    /// schedule, kept up to 30 days.
     pub told: Option<Duration>,
-    /// The token's quota is used up for this long: it rests without being at fault, whatever the outcome. Up to 30 days.
+    /// The token's quota is used up for this long: it rests without being at fault, whatever the outcome. Up
+    /// to 30 days.
     pub quota: Option<Duration>,
 }
 

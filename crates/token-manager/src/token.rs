@@ -3,7 +3,8 @@ use std::num::NonZeroU32;
 
 /// A credential of the upstream: a secret.
 ///
-/// It has no `Display`, and its `Debug` shows nothing of the value. What may be shown is its [`TokenId`](crate::TokenId).
+/// It has no `Display`, and its `Debug` shows nothing of the value. What may be shown is its
+/// [`TokenId`](crate::TokenId).
 ///
 /// ```
 /// use tidegate_token_manager::Token;

@@ -4,11 +4,11 @@ use tokio::time::Instant;
 
 use crate::TokenId;
 
-/// Those who wait for a token, first come first served. Knows no clock, no lock and no token: who holds the lock answers the head, or
-/// whom it must, and wakes whom the answer was for after the lock is let go.
+/// Those who wait for a token, first come first served. Knows no clock, no lock and no token: who holds the
+/// lock answers the head, or whom it must, and wakes whom the answer was for after the lock is let go.
 ///
-/// A waiter's node lives from [`push`](Self::push) until its ticket is given to [`take`](Self::take) and found answered, or to
-/// [`remove`](Self::remove). Leaving from anywhere in the queue is O(1).
+/// A waiter's node lives from [`push`](Self::push) until its ticket is given to [`take`](Self::take) and
+/// found answered, or to [`remove`](Self::remove). Leaving from anywhere in the queue is O(1).
 #[derive(Debug)]
 pub(crate) struct WaitQueue<A> {
     nodes: Vec<Node<A>>,
@@ -113,7 +113,8 @@ impl<A> WaitQueue<A> {
         self.head.and_then(|head| self.answer(head, answer))
     }
 
-    /// Answers all those whom `answer` has an answer for, by the moment up to which they wait, and hands out whom to wake.
+    /// Answers all those whom `answer` has an answer for, by the moment up to which they wait, and hands out
+    /// whom to wake.
     pub(crate) fn answer_where(
         &mut self,
         answer: impl Fn(Instant) -> Option<A>,
@@ -143,13 +144,15 @@ impl<A> WaitQueue<A> {
         }
     }
 
-    /// Sets whom to wake. Returns the one before, which is to be dropped without the lock: a waker may run anything when it goes.
+    /// Sets whom to wake. Returns the one before, which is to be dropped without the lock: a waker may run
+    /// anything when it goes.
     #[must_use = "to be dropped when the lock is let go"]
     pub(crate) fn register(&mut self, ticket: &Ticket, waker: Waker) -> Option<Waker> {
         self.nodes[ticket.0].waker.replace(waker)
     }
 
-    /// The waiter goes. Returns the answer that it will not take, and its waker (see [`register`](Self::register)).
+    /// The waiter goes. Returns the answer that it will not take, and its waker (see
+    /// [`register`](Self::register)).
     pub(crate) fn remove(&mut self, ticket: &Ticket) -> (Option<A>, Option<Waker>) {
         let place = ticket.0;
         let waker = self.nodes[place].waker.take();

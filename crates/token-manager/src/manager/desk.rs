@@ -9,8 +9,8 @@ use crate::{Ask, Exhausted, PoolParams, TokenId, TokenSpec, WhenExhausted};
 
 /// What stands under the manager's lock: the tokens and those who wait for them. It is told the time.
 ///
-/// Whoever changes the pool calls [`serve`](Self::serve) before the lock is let go. Then nobody waits while a token can be lent, which
-/// is why one who asks may take a ready token without a look at the queue.
+/// Whoever changes the pool calls [`serve`](Self::serve) before the lock is let go. Then nobody waits while a
+/// token can be lent, which is why one who asks may take a ready token without a look at the queue.
 pub(super) struct Desk {
     pub(super) pool: Pool,
     pub(super) queue: WaitQueue<Answer>,
@@ -70,8 +70,8 @@ impl Desk {
         self.forecast(now).exhausted(self.pool.len(), now)
     }
 
-    /// Lends to those who wait, in their order, as many tokens as there are; refuses those for whom none can come in time any more;
-    /// and sees to it that the head wakes when the next token's time comes.
+    /// Lends to those who wait, in their order, as many tokens as there are; refuses those for whom none can
+    /// come in time any more; and sees to it that the head wakes when the next token's time comes.
     pub(super) fn serve(&mut self, now: Instant, wakers: &mut Wakers) {
         let Self { pool, queue, random, .. } = self;
         while let Some(tried) = queue.head() {
@@ -89,7 +89,8 @@ impl Desk {
         }
     }
 
-    /// The queue is gone through only when the next token has moved further away: who joins it is looked at then.
+    /// The queue is gone through only when the next token has moved further away: who joins it is looked at
+    /// then.
     fn refuse_the_hopeless(&mut self, now: Instant, wakers: &mut Wakers) {
         let forecast = self.pool.forecast(0, now);
         let expected = match forecast {

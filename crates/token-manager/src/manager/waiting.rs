@@ -10,7 +10,8 @@ use super::{Shared, Wakers};
 use crate::wait_queue::Ticket;
 use crate::{Exhausted, Lease};
 
-/// One who waits. Dropped before its answer, it leaves the queue, and a token that it was granted goes to the next.
+/// One who waits. Dropped before its answer, it leaves the queue, and a token that it was granted goes to the
+/// next.
 pub(super) struct Waiting<'a> {
     shared: &'a Arc<Shared>,
     ticket: Option<Ticket>,

@@ -1,5 +1,6 @@
-/// A set of small numbers that finds the next member after any number in O(log64 n): words of 64 bits, and above each
-/// level another that marks the words that are not empty. 100 000 numbers take three levels and 13 KB.
+/// A set of small numbers that finds the next member after any number in O(log64 n): words of 64 bits, and
+/// above each level another that marks the words that are not empty. 100 000 numbers take three levels and 13
+/// KB.
 #[derive(Clone, Debug)]
 pub(super) struct BitSet {
     levels: Vec<Box<[u64]>>,

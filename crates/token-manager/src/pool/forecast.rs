@@ -52,8 +52,8 @@ impl Pool {
 
     /// When to expect a token with so many waiting before.
     ///
-    /// A token that has rested serves one, its probe, and after that everybody; so those behind are told the same moment as the first.
-    /// A token at its limit serves one for each lend that leaves its window.
+    /// A token that has rested serves one, its probe, and after that everybody; so those behind are told the
+    /// same moment as the first. A token at its limit serves one for each lend that leaves its window.
     pub(crate) fn forecast(&mut self, ahead: usize, now: Instant) -> Forecast {
         let now = self.advance(now);
         if self.tally.lendable > 0 {
@@ -68,12 +68,14 @@ impl Pool {
         }
     }
 
-    /// The moment at which the tokens that wait for their time will have served `ahead` and can serve one more.
+    /// The moment at which the tokens that wait for their time will have served `ahead` and can serve one
+    /// more.
     fn serves_at(&self, ahead: usize) -> Option<Moment> {
         let Some(frame) = self.frame else {
             return self.wakes.first().map(|(at, _)| at);
         };
-        // The wakes' heap is walked from its top, so that only tokens whose time comes early enough are looked at.
+        // The wakes' heap is walked from its top, so that only tokens whose time comes early enough are
+        // looked at.
         let mut soonest = BinaryHeap::new();
         let mut nodes = BinaryHeap::new();
         nodes.extend(self.wakes.entry(0).map(|(at, _)| Reverse((at, 0))));

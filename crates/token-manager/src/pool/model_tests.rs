@@ -1,4 +1,5 @@
-//! The pool against a naive model: plain lists, scanned whole at every step, with every rule written out once more.
+//! The pool against a naive model: plain lists, scanned whole at every step, with every rule written out once
+//! more.
 
 mod model;
 

@@ -2,7 +2,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A moment in nanoseconds from the pool's beginning, which is 1: half the size of an `Instant`, and total where that overflows.
+/// A moment in nanoseconds from the pool's beginning, which is 1: half the size of an `Instant`, and total
+/// where that overflows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Moment(u64);
 
@@ -37,7 +38,8 @@ impl Origin {
         Moment::BEGINNING.after(at.saturating_duration_since(self.0))
     }
 
-    /// The instant of a moment; a year after the beginning where the platform's clock does not reach that far.
+    /// The instant of a moment; a year after the beginning where the platform's clock does not reach that
+    /// far.
     pub(super) fn instant(self, at: Moment) -> Instant {
         const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
         self.0.checked_add(Moment::BEGINNING.until(at)).unwrap_or_else(|| self.0 + YEAR)

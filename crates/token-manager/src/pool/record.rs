@@ -14,7 +14,8 @@ pub(crate) struct Entry {
     pub(crate) spec: TokenSpec,
 }
 
-/// A result's age: of this rest, or of one before. Numbers are the pool's, so that no token ever has one twice.
+/// A result's age: of this rest, or of one before. Numbers are the pool's, so that no token ever has one
+/// twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Generation(pub(super) u64);
 
@@ -129,7 +130,8 @@ impl Record {
         (self.health != Health::Ready && self.until > now && !self.disabled).then_some(self.until)
     }
 
-    /// `limit_allows` is the moment from which the token's limit allows a lend, `max_concurrency` 0 for any number.
+    /// `limit_allows` is the moment from which the token's limit allows a lend, `max_concurrency` 0 for any
+    /// number.
     pub(super) fn standing(&self, max_concurrency: u32, limit_allows: Moment, now: Moment) -> Standing {
         let rest = self.rests_until(now).unwrap_or(Moment::BEFORE).max(limit_allows);
         if self.disabled {
@@ -176,8 +178,9 @@ impl Record {
 
     /// What a lease of `lent` tells. `next` is the generation to take if a rest begins or grows.
     ///
-    /// Only results of leases of the current generation count: those of an older one were in flight when the token was rested,
-    /// reset or barred. Of them a longer told rest is still kept, as the upstream will hold the token to it.
+    /// Only results of leases of the current generation count: those of an older one were in flight when the
+    /// token was rested, reset or barred. Of them a longer told rest is still kept, as the upstream will hold
+    /// the token to it.
     pub(super) fn settle(
         &mut self,
         lent: Generation,

@@ -9,8 +9,9 @@ use super::{Entry, Frame, IdHash, Kind, Places, Pool, Record, Selector, Tally, W
 use crate::{PoolParams, TokenId, TokenSpec};
 
 impl Pool {
-    /// Takes these tokens for the pool's, in this order. A token that stays (it has the same id) keeps its state; one that goes is
-    /// not lent again, and one that comes is ready. Of two with one id the first counts.
+    /// Takes these tokens for the pool's, in this order. A token that stays (it has the same id) keeps its
+    /// state; one that goes is not lent again, and one that comes is ready. Of two with one id the first
+    /// counts.
     pub(crate) fn reload(&mut self, specs: Vec<(TokenId, TokenSpec)>, now: Instant) {
         self.advance(now);
         let at_cursor =

@@ -1,4 +1,5 @@
-//! Which of the lendable tokens is lent next. Each way keeps its own set of them, so that choosing looks at none in vain.
+//! Which of the lendable tokens is lent next. Each way keeps its own set of them, so that choosing looks at
+//! none in vain.
 
 mod dense;
 mod fenwick;

@@ -3,8 +3,9 @@ use super::small;
 
 const ABSENT: u32 = u32::MAX;
 
-/// The moments at which tokens become lendable by time alone: a binary min-heap with each token's place in it, so that a moment
-/// that changes is changed where it stands. At most one entry a token, and none that is out of date.
+/// The moments at which tokens become lendable by time alone: a binary min-heap with each token's place in
+/// it, so that a moment that changes is changed where it stands. At most one entry a token, and none that is
+/// out of date.
 #[derive(Debug)]
 pub(super) struct Wakes {
     heap: Vec<(Moment, u32)>,
@@ -21,7 +22,8 @@ impl Wakes {
         self.entry(0)
     }
 
-    /// What stands at a node of the heap. Its children are at `2 * node + 1` and `2 * node + 2`, and never earlier.
+    /// What stands at a node of the heap. Its children are at `2 * node + 1` and `2 * node + 2`, and never
+    /// earlier.
     pub(super) fn entry(&self, node: usize) -> Option<(Moment, usize)> {
         self.heap.get(node).map(|&(at, token)| (at, token as usize))
     }

@@ -4,7 +4,8 @@ use super::moment::Moment;
 use super::small;
 use crate::Limit;
 
-/// A limit as its windows count it: in chunks of lends, so that a window needs at most 256 stamps whatever the limit.
+/// A limit as its windows count it: in chunks of lends, so that a window needs at most 256 stamps whatever
+/// the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Frame {
     count: u32,
@@ -26,8 +27,9 @@ impl Frame {
     }
 }
 
-/// One token's lends in the last `per`: a ring with the moment of each chunk's latest lend. A chunk leaves the window when its
-/// latest lend does, so the count is never below the truth, and with chunks of one it is the truth.
+/// One token's lends in the last `per`: a ring with the moment of each chunk's latest lend. A chunk leaves
+/// the window when its latest lend does, so the count is never below the truth, and with chunks of one it is
+/// the truth.
 #[derive(Debug)]
 pub(super) struct Window {
     stamps: Box<[Moment]>,
@@ -58,8 +60,8 @@ impl Window {
         self.add(frame, now);
     }
 
-    /// Takes back a lend of this moment that was never used, where that is sure to leave no later one uncounted: where it is among
-    /// the newest. Otherwise it stays counted.
+    /// Takes back a lend of this moment that was never used, where that is sure to leave no later one
+    /// uncounted: where it is among the newest. Otherwise it stays counted.
     pub(super) fn take_back(&mut self, frame: Frame, lent: Moment) {
         if self.chunks == 0 || self.stamp(self.chunks - 1) != lent {
             return;
@@ -77,8 +79,8 @@ impl Window {
         self.serves_at(frame, 0, now)
     }
 
-    /// The moment at which the limit allows lend number `nth` (0 is the next), if each is made as soon as it may be, and the first
-    /// not before `from`.
+    /// The moment at which the limit allows lend number `nth` (0 is the next), if each is made as soon as it
+    /// may be, and the first not before `from`.
     pub(super) fn serves_at(&self, frame: Frame, nth: u32, from: Moment) -> Moment {
         let (round, turn) = (nth / frame.count, nth % frame.count);
         let free = frame.count - self.used(frame).min(frame.count);

@@ -3,7 +3,8 @@ use tokio::time::{Instant, sleep};
 
 use crate::support::{millis, pool, secs, specs};
 
-/// Virtual time moves only when all tasks wait for it: whoever is forgotten holds the test up to its own last moment, and shows.
+/// Virtual time moves only when all tasks wait for it: whoever is forgotten holds the test up to its own last
+/// moment, and shows.
 #[tokio::test(start_paused = true)]
 async fn every_waiter_ends_with_a_token_or_by_its_last_moment() {
     for seed in 0..60 {

@@ -1,4 +1,5 @@
-//! The pool as its users see it: waiting under a paused clock, futures dropped at every point, and real threads.
+//! The pool as its users see it: waiting under a paused clock, futures dropped at every point, and real
+//! threads.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 

@@ -39,8 +39,8 @@ impl Dense {
         self.tokens.get(below(self.tokens.len(), high)).map(|&token| token as usize)
     }
 
-    /// Two of them, and of these the one with fewer leases for its weight; where both have as many, each as likely as it is heavy.
-    /// `load` tells a token's leases and its weight.
+    /// Two of them, and of these the one with fewer leases for its weight; where both have as many, each as
+    /// likely as it is heavy. `load` tells a token's leases and its weight.
     pub(super) fn less_loaded_of_two(
         &self,
         entropy: u64,
@@ -64,7 +64,8 @@ impl Dense {
             // The pair is in a random order already, so that even weights need no third draw.
             std::cmp::Ordering::Equal if first_weight == second_weight => true,
             std::cmp::Ordering::Equal => {
-                // Bits that neither draw has used up: the lowest of a product with an odd constant (Fibonacci hashing).
+                // Bits that neither draw has used up: the lowest of a product with an odd constant (Fibonacci
+                // hashing).
                 let (third, _) = halves(entropy.wrapping_mul(0x9e37_79b9_7f4a_7c15));
                 let both = (first_weight as usize).saturating_add(second_weight as usize);
                 below(both, third) < first_weight as usize

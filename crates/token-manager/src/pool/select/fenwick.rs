@@ -3,7 +3,8 @@
 pub(in crate::pool) struct Fenwick {
     weights: Vec<u32>,
     lendable: Vec<bool>,
-    /// Node `i` (from 1) holds the sum of the lendable weights of the `i & -i` tokens that end with token `i - 1`.
+    /// Node `i` (from 1) holds the sum of the lendable weights of the `i & -i` tokens that end with token `i
+    /// - 1`.
     nodes: Vec<u64>,
     total: u64,
 }

@@ -1,7 +1,8 @@
 use crate::pool::bits::BitSet;
 
-/// Round-robin with weights. A round lends each token as often as its weight says, one lend at a time in the settings' order,
-/// and begins again where it began: any stretch of lends as long as the weights' sum holds each token exactly its share.
+/// Round-robin with weights. A round lends each token as often as its weight says, one lend at a time in the
+/// settings' order, and begins again where it began: any stretch of lends as long as the weights' sum holds
+/// each token exactly its share.
 #[derive(Debug)]
 pub(in crate::pool) struct Shares {
     /// Lendable tokens with lends left in this round.

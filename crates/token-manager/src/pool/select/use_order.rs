@@ -3,8 +3,9 @@ use crate::pool::small;
 
 const EMPTY: u32 = u32::MAX;
 
-/// The tokens in the order of their latest use. Each use takes the next position; a token that rests keeps its own with its bit
-/// cleared, so that it comes back where it belongs. When the positions are used up they are counted anew: every n uses, in O(n).
+/// The tokens in the order of their latest use. Each use takes the next position; a token that rests keeps
+/// its own with its bit cleared, so that it comes back where it belongs. When the positions are used up they
+/// are counted anew: every n uses, in O(n).
 #[derive(Debug)]
 pub(in crate::pool) struct UseOrder {
     lendable: BitSet,
