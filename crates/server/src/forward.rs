@@ -21,7 +21,7 @@ use crate::hygiene::{
 use crate::listen::{Peer, RequestBody};
 use crate::problem::Problem;
 use crate::request_id::REQUEST_ID;
-use crate::signing::signs;
+
 use crate::target;
 use crate::trip::Trip;
 
@@ -68,7 +68,7 @@ pub(crate) async fn forward(
     let uri = route.destination.target(&target).map_err(|_| Problem::Target(target::Refusal::NoPath))?;
     let signed = signed(route, &gateway.client_keys, &parts)?;
     if let (Signed::Pooled, Some(pool)) = (signed, &route.pool) {
-        if !signs(&pool.signing, &parts.method, uri.path()) {
+        if !pool.signing.signs(parts.method.as_str(), uri.path()) {
             return Err(Problem::NotPooled.into());
         }
     }

@@ -31,7 +31,6 @@ mod route;
 mod server;
 mod shed;
 mod signals;
-mod signing;
 mod state;
 mod target;
 mod trip;

@@ -9,6 +9,7 @@ use pin_project_lite::pin_project;
 use tokio::time::Sleep;
 
 use super::activity::InFlight;
+use super::executor::{Turn, set_turn};
 use super::io::later;
 
 /// Why a client's body did not arrive.
@@ -98,7 +99,9 @@ impl<B: Body> Body for ResponseBody<B> {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         let this = self.project();
-        let frame = ready!(this.inner.poll_frame(cx));
+        let polled = this.inner.poll_frame(cx);
+        set_turn(if polled.is_pending() { Turn::Ours } else { Turn::Peers });
+        let frame = ready!(polled);
         if matches!(frame, Some(Err(_))) && *this.on_break == OnBreak::Reset {
             this.in_flight.activity().end_by_reset();
         }

@@ -17,7 +17,7 @@ use tower::{Service, ServiceExt as _};
 
 use super::activity::{Activity, InFlight, Limit};
 use super::body::{OnBreak, RequestBody, ResponseBody};
-use super::executor::{StreamExecutor, mark_answered};
+use super::executor::{StreamExecutor, Turn, set_turn};
 use super::io::{Stream, WatchedIo, later};
 use super::serve::ServeParams;
 
@@ -169,7 +169,7 @@ where
         let answer = self.service.clone().oneshot(request);
         Box::pin(async move {
             let response = answer.await?;
-            mark_answered();
+            set_turn(Turn::Peers);
             Ok(response.map(|body| ResponseBody::new(body, on_break, in_flight)))
         })
     }

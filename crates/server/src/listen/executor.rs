@@ -10,24 +10,29 @@ use tokio::time::{Instant, Sleep};
 
 use super::io::later;
 
+/// Whom a stream waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// For us: the answer, or more of its body, is not there yet. That is bounded elsewhere.
+    Ours,
+    /// For the peer, which has to take what there is.
+    Peers,
+}
+
 tokio::task_local! {
-    /// Whether the HTTP/2 stream that this task drives has answered.
-    static ANSWERED: Arc<AtomicBool>;
+    /// Whether it is the peer's turn in the HTTP/2 stream that this task drives.
+    static PEERS_TURN: Arc<AtomicBool>;
 }
 
 /// Runs the streams of HTTP/2 connections, and ends those whose peer has stopped reading.
 ///
 /// A peer that never widens its window leaves a stream without anything to write, so no timeout on the socket sees
-/// it; its body is not asked for either. What can be seen is that, once it has answered, nothing wakes the stream any
-/// more: a body that waits for the upstream has a timeout of its own, and would.
+/// it. What can be seen is that there is an answer, and that its body is not asked for more.
 #[derive(Clone, Debug)]
 pub(super) struct StreamExecutor {
     /// 0 is off.
     pub(super) body_idle_timeout: Duration,
 }
-
-/// Time for the upstream's own idle timeout to be the one that acts.
-const HEAD_START: Duration = Duration::from_secs(1);
 
 impl<F> Executor<F> for StreamExecutor
 where
@@ -40,14 +45,13 @@ where
             tokio::spawn(stream);
             return;
         }
-        let limit = limit.saturating_add(HEAD_START);
-        tokio::spawn(Watched { stream, limit, answered: Arc::default(), timer: None });
+        tokio::spawn(Watched { stream, limit, peers_turn: Arc::default(), timer: None });
     }
 }
 
-/// Says that the stream of this task has answered; does nothing elsewhere.
-pub(super) fn mark_answered() {
-    let _ = ANSWERED.try_with(|answered| answered.store(true, Ordering::Relaxed));
+/// Says whose turn it is in the stream of this task; does nothing elsewhere.
+pub(super) fn set_turn(turn: Turn) {
+    let _ = PEERS_TURN.try_with(|peers| peers.store(turn == Turn::Peers, Ordering::Relaxed));
 }
 
 pin_project! {
@@ -55,7 +59,7 @@ pin_project! {
         #[pin]
         stream: F,
         limit: Duration,
-        answered: Arc<AtomicBool>,
+        peers_turn: Arc<AtomicBool>,
         timer: Option<Pin<Box<Sleep>>>,
     }
 }
@@ -65,14 +69,16 @@ impl<F: Future> Future for Watched<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.project();
-        if this.timer.as_ref().is_some_and(|timer| timer.deadline() <= Instant::now()) {
+        let is_peers_turn = |turn: &AtomicBool| turn.load(Ordering::Relaxed);
+        let late = this.timer.as_ref().is_some_and(|timer| timer.deadline() <= Instant::now());
+        if late && is_peers_turn(this.peers_turn) {
             return Poll::Ready(());
         }
         let stream = this.stream;
-        if ANSWERED.sync_scope(Arc::clone(this.answered), || stream.poll(cx)).is_ready() {
+        if PEERS_TURN.sync_scope(Arc::clone(this.peers_turn), || stream.poll(cx)).is_ready() {
             return Poll::Ready(());
         }
-        if this.answered.load(Ordering::Relaxed) {
+        if is_peers_turn(this.peers_turn) {
             let until = later(*this.limit);
             let timer = this.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(until)));
             timer.as_mut().reset(until);
@@ -94,26 +100,28 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_stream_that_has_answered_and_stands_still_is_dropped() {
+    async fn a_stream_whose_peer_does_not_take_its_turn_is_dropped() {
         let (held, dropped) = oneshot::channel::<()>();
         let start = Instant::now();
         run(async move {
             let _held = held;
-            mark_answered();
+            set_turn(Turn::Peers);
             std::future::pending::<()>().await;
         });
         assert!(dropped.await.is_err());
-        assert_eq!(start.elapsed(), LIMIT + HEAD_START);
+        assert_eq!(start.elapsed(), LIMIT);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_stream_that_waits_for_its_head_is_left_alone() {
+    async fn a_stream_that_waits_for_us_or_goes_on_is_left_alone() {
         let (held, done) = oneshot::channel::<()>();
         run(async move {
             tokio::time::sleep(LIMIT * 10).await;
-            mark_answered();
             for _ in 0..10 {
-                tokio::time::sleep(LIMIT).await;
+                set_turn(Turn::Peers);
+                tokio::time::sleep(LIMIT / 2).await;
+                set_turn(Turn::Ours);
+                tokio::time::sleep(LIMIT * 3).await;
             }
             let _ = held.send(());
         });
