@@ -5,5 +5,6 @@
 mod client;
 mod gateway;
 mod life;
+mod readme;
 mod upstream;
 mod wire;
