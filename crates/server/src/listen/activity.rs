@@ -18,6 +18,9 @@ struct State {
     in_flight: usize,
     seen_request: bool,
     multiplexed: bool,
+    /// The answer to the latest request did not wait for its whole body.
+    body_unread: bool,
+    lingering: bool,
     /// When it was accepted, or its last request ended.
     idle_since: Instant,
     /// When the first byte came since then.
@@ -42,6 +45,8 @@ impl Activity {
             in_flight: 0,
             seen_request: false,
             multiplexed: false,
+            body_unread: false,
+            lingering: false,
             idle_since: accepted,
             head_since: None,
         };
@@ -68,6 +73,7 @@ impl Activity {
         state.seen_request = true;
         state.multiplexed = version == http::Version::HTTP_2;
         state.head_since = None;
+        state.body_unread = false;
         InFlight(Arc::clone(self))
     }
 
@@ -82,12 +88,26 @@ impl Activity {
             }
         };
         match state.head_since {
-            _ if state.in_flight > 0 => Limit::Busy,
+            _ if state.in_flight > 0 || state.lingering => Limit::Busy,
             _ if !state.seen_request => within(state.idle_since, head_timeout, Limit::Head),
             // On HTTP/2 bytes are as often a ping or a window update as the start of a head.
             Some(first_byte) if !state.multiplexed => within(first_byte, head_timeout, Limit::Head),
             _ => within(state.idle_since, idle_timeout, Limit::Idle),
         }
+    }
+
+    /// Nobody will read the rest of a request body.
+    pub(super) fn leave_body(&self) {
+        self.state().body_unread = true;
+    }
+
+    /// Whether the connection has to linger at its end, for a peer that is still sending: see [`Linger`].
+    ///
+    /// [`Linger`]: super::linger::Linger
+    pub(super) fn begin_linger(&self) -> bool {
+        let mut state = self.state();
+        state.lingering = state.body_unread && !state.multiplexed;
+        state.lingering
     }
 
     /// The connection must end by a reset: nothing else tells this peer that its body is not whole.

@@ -1,4 +1,5 @@
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use hyper::body::Incoming;
 use pin_project_lite::pin_project;
 use tokio::time::Sleep;
 
-use super::activity::InFlight;
+use super::activity::{Activity, InFlight};
 use super::executor::{Turn, set_turn};
 use super::io::later;
 
@@ -27,11 +28,21 @@ pub(crate) struct RequestBody {
     inner: Incoming,
     timeout: Duration,
     idle: Option<Pin<Box<Sleep>>>,
+    activity: Arc<Activity>,
+    ended: bool,
 }
 
 impl RequestBody {
-    pub(super) fn new(inner: Incoming, timeout: Duration) -> Self {
-        Self { inner, timeout, idle: None }
+    pub(super) fn new(inner: Incoming, timeout: Duration, activity: Arc<Activity>) -> Self {
+        Self { inner, timeout, idle: None, activity, ended: false }
+    }
+}
+
+impl Drop for RequestBody {
+    fn drop(&mut self) {
+        if !self.ended && !self.inner.is_end_stream() {
+            self.activity.leave_body();
+        }
     }
 }
 
@@ -45,6 +56,7 @@ impl Body for RequestBody {
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         if let Poll::Ready(frame) = Pin::new(&mut self.inner).poll_frame(cx) {
             self.idle = None;
+            self.ended = frame.is_none();
             return Poll::Ready(frame.map(|read| read.map_err(RequestBodyError::Broken)));
         }
         if self.timeout.is_zero() {

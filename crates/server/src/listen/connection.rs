@@ -164,7 +164,8 @@ where
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let in_flight: InFlight = self.activity.begin(request.version());
         let on_break = if request.version() == Version::HTTP_10 { OnBreak::Reset } else { OnBreak::Framed };
-        let mut request = request.map(|body| RequestBody::new(body, self.body_idle_timeout));
+        let mut request =
+            request.map(|body| RequestBody::new(body, self.body_idle_timeout, Arc::clone(&self.activity)));
         request.extensions_mut().insert(self.peer);
         let answer = self.service.clone().oneshot(request);
         Box::pin(async move {

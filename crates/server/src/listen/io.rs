@@ -1,7 +1,7 @@
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -9,6 +9,7 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio::time::{Instant, Sleep};
 
 use super::activity::Activity;
+use super::linger::Linger;
 
 /// A connection of either kind.
 #[derive(Debug)]
@@ -24,11 +25,12 @@ pub(super) struct WatchedIo {
     activity: Arc<Activity>,
     write_timeout: Duration,
     stalled: Option<Pin<Box<Sleep>>>,
+    linger: Option<Linger>,
 }
 
 impl WatchedIo {
     pub(super) fn new(stream: Stream, activity: Arc<Activity>, write_timeout: Duration) -> Self {
-        Self { stream, activity, write_timeout, stalled: None }
+        Self { stream, activity, write_timeout, stalled: None, linger: None }
     }
 
     /// Fails once writes have been pending for the whole timeout.
@@ -118,12 +120,24 @@ impl AsyncWrite for WatchedIo {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let by_reset = self.activity.ends_by_reset();
-        match &mut self.stream {
+        let this = &mut *self;
+        if this.activity.ends_by_reset() && matches!(this.stream, Stream::Tcp(_)) {
             // A shutdown would tell the end that must not be told.
-            Stream::Tcp(_) if by_reset => Poll::Ready(Ok(())),
-            Stream::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
-            Stream::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
+            return Poll::Ready(Ok(()));
+        }
+        if this.linger.is_none() {
+            ready!(match &mut this.stream {
+                Stream::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
+                Stream::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
+            })?;
+            if !this.activity.begin_linger() {
+                return Poll::Ready(Ok(()));
+            }
+        }
+        let linger = this.linger.get_or_insert_with(Linger::new);
+        match &mut this.stream {
+            Stream::Tcp(stream) => linger.poll(stream, cx),
+            Stream::Unix(stream) => linger.poll(stream, cx),
         }
     }
 }

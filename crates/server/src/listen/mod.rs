@@ -11,6 +11,7 @@ mod connection;
 mod descriptors;
 mod executor;
 mod io;
+mod linger;
 mod serve;
 mod socket_file;
 #[cfg(test)]

@@ -226,6 +226,24 @@ async fn a_request_body_that_stops_coming_fails() {
     assert!(rest(&mut stream).await.unwrap().ends_with("idle"));
 }
 
+#[tokio::test]
+async fn a_client_that_sends_too_much_still_reads_why() {
+    let gateway = start(params(), LONG, |_| async { full("too much") }).await;
+    let body = vec![b'x'; 20 << 20];
+    for framing in ["content-length: 20971520", "transfer-encoding: chunked"] {
+        let mut stream = connect(&gateway).await;
+        send(&mut stream, format!("POST / HTTP/1.1\r\nhost: x\r\n{framing}\r\n\r\n").as_bytes()).await;
+        if framing.contains("chunked") {
+            send(&mut stream, b"1400000\r\n").await;
+        }
+        // All of it, though the answer is there long before: so do simple clients.
+        send(&mut stream, &body).await;
+        stream.shutdown().await.unwrap();
+        let said = rest(&mut stream).await.unwrap();
+        assert!(said.ends_with("too much"), "{framing}: {said}");
+    }
+}
+
 /// Endless, and tells when it is dropped.
 struct Endless(#[expect(dead_code, reason = "dropped with the body")] oneshot::Sender<()>);
 
