@@ -237,9 +237,16 @@ mod tests {
         String::from_utf8(log.0.lock().unwrap().clone()).unwrap()
     }
 
+    // One test, not two: tracing forgets a callsite that is first met by a thread without a subscriber in the very
+    // moment when another thread gets one.
     #[tokio::test(start_paused = true)]
-    async fn a_line_says_how_the_answer_ended() {
+    async fn a_line_says_how_the_answer_ended_and_the_body_passes_unchanged() {
         let full = || Response::new(Full::new(Bytes::from_static(b"12345")));
+        let entry = Entry::new("id", &Method::GET, "/", Trip::default(), Instant::now());
+        let response = entry.answer(full());
+        assert_eq!(response.body().size_hint().exact(), Some(5));
+        assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "12345");
+
         let read = written(|entry| {
             let mut body = std::pin::pin!(entry.answer(full()).into_body());
             let frame = futures_frame(body.as_mut());
@@ -268,13 +275,5 @@ mod tests {
             Poll::Ready(frame) => frame,
             Poll::Pending => None,
         }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_body_passes_unchanged() {
-        let entry = Entry::new("id", &Method::GET, "/", Trip::default(), Instant::now());
-        let response = entry.answer(Response::new(Full::new(Bytes::from_static(b"12345"))));
-        assert_eq!(response.body().size_hint().exact(), Some(5));
-        assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "12345");
     }
 }

@@ -12,6 +12,9 @@ use super::connection::Peer;
 use super::io::Stream;
 use super::socket_file::{BACKLOG, SocketFile, bind_file};
 
+#[cfg(test)]
+mod tests;
+
 /// Why nothing listens.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BindError {
