@@ -95,8 +95,7 @@ impl Gateway {
             (settings.retry.replay_memory, replay_memory(&settings))
         };
         let Parts { key, cookies, transports, .. } = &self.parts;
-        let parts =
-            Parts { key: key.clone(), cookies: cookies.clone(), memory, transports: transports.clone() };
+        let parts = Parts { key: key.clone(), cookies: *cookies, memory, transports: transports.clone() };
         Self::build(settings, parts, &self.pools, &self.budgets)
     }
 
@@ -238,7 +237,7 @@ fn stack_params(
         pool: pool.and_then(|(pool, credential)| {
             let manager = pools.iter().find(|manager| manager.name() == pool.name)?.clone();
             let mut signature = Signature::new(credential.clone());
-            signature.extra_cookies = route.token_cookies.then(|| parts.cookies.clone());
+            signature.extra_cookies = route.token_cookies.then_some(parts.cookies);
             Some(Pool { manager, signature })
         }),
         classifier: Classifier::new(settings.rules.iter().filter_map(rule).collect()),

@@ -1,5 +1,7 @@
 //! The crate as its users see it.
 
+#![expect(clippy::unwrap_used, reason = "these are tests")]
+
 mod retries;
 mod script;
 mod switches;

@@ -27,9 +27,10 @@ pub(super) struct Story {
 impl Story {
     pub(super) fn begin(gateway: &str, admin: &[String], upstream: &str) -> Self {
         say(&format!("The gateway listens at {gateway} and stands in front of {upstream},"));
-        say(
-            "an API that grants each token 5 requests a second after a burst of 10, and refuses more with 429.",
-        );
+        say(&format!(
+            "an API that grants each token {PER_SECOND} requests a second after a burst of {BURST}, and refuses \
+             more with 429."
+        ));
         say(&format!(
             "Three tokens ({}) share the traffic of six clients. Try it: curl {gateway}/ajax/illust/1",
             NAMES.join(", ")

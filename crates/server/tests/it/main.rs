@@ -1,6 +1,6 @@
 //! The binary from outside: started with settings, in front of a scripted upstream, on loopback.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod client;
 mod gateway;

@@ -15,10 +15,8 @@ use tokio::net::TcpListener;
 /// One request as the upstream saw it.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
-    pub(crate) method: String,
     pub(crate) target: String,
     pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
 }
 
 impl Call {
@@ -112,9 +110,8 @@ async fn answer(
     log: Arc<Mutex<Vec<Call>>>,
 ) -> Result<Response<Full<Bytes>>, Closed> {
     let (parts, body) = request.into_parts();
-    let body = body.collect().await.map_err(|_| Closed)?.to_bytes();
-    let (method, target) = (parts.method.to_string(), parts.uri.to_string());
-    let call = Call { method, target, headers: parts.headers, body };
+    body.collect().await.map_err(|_| Closed)?;
+    let call = Call { target: parts.uri.to_string(), headers: parts.headers };
     log.lock().unwrap().push(call.clone());
     match script(&call) {
         Reply::Answer(response) => Ok(response),
