@@ -1,7 +1,7 @@
 //! Client keys: who may use the gateway.
 
-use http::HeaderMap;
 use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderName, HeaderValue};
 use subtle::{Choice, ConstantTimeEq};
 use tidegate_config::ClientKey;
 
@@ -50,6 +50,18 @@ impl ClientKeys {
 }
 
 /// What stands after `Bearer` in each `Authorization` field.
+impl ClientKeys {
+    /// Whether `field` holds client keys and nothing else: then it is for this gateway, and no upstream's credential.
+    pub(crate) fn fill(&self, headers: &HeaderMap, field: &HeaderName) -> bool {
+        let mut values = headers.get_all(field).iter().peekable();
+        let is_key = |value: &HeaderValue| {
+            let alone = HeaderMap::from_iter([(field.clone(), value.clone())]);
+            matches!(self.identify(&alone), Identity::Client(_))
+        };
+        values.peek().is_some() && values.all(is_key)
+    }
+}
+
 pub(crate) fn bearer_tokens(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
     headers.get_all(AUTHORIZATION).iter().filter_map(|value| {
         let (scheme, token) = value.as_bytes().split_at_checked("bearer ".len())?;

@@ -6,13 +6,16 @@ use http::header::{AUTHORIZATION, COOKIE, REFERER};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Request, Response, Version};
 use http_body::Body as _;
-use tidegate_api_client::{ATTEMPTS_HEADER, Body, BypassPool, Client, Credential, Failure, SignedBy};
+use tidegate_api_client::{
+    ATTEMPTS_HEADER, Body, BypassPool, Client, Credential, Error, Failure, Fault, SignedBy,
+};
 use tidegate_config::ClientCredential;
 use tower::ServiceExt;
 
 use crate::body_limit::LimitedBody;
 use crate::client_ip::client_ip;
 use crate::client_keys::{ClientKeys, Identity};
+use crate::errors::chain;
 use crate::gateway::{Gateway, PoolRules, Route};
 use crate::hygiene::{
     ClientAuthorization, ClientCookies, RequestHygiene, ResponseHygiene, Sensitive, SetCookie, TrailerFilter,
@@ -86,9 +89,17 @@ pub(crate) async fn forward(
     match route.stack.clone().oneshot(Request::from_parts(parts, body)).await {
         Ok(response) => Ok(shown(response, route, signed)),
         Err(Failure { error, attempts }) => {
-            tracing::debug!(error = &error as &dyn std::error::Error, "no response");
+            tell(&error);
             Err(Refused { problem: Problem::from(&error), attempts: Some(attempts.count()) })
         }
+    }
+}
+
+/// The operator's own faults are told aloud; what upstreams and callers do is everyday.
+fn tell(error: &Error) {
+    match error.fault() {
+        Fault::Configuration => tracing::error!("no response: {}", chain(error)),
+        _ => tracing::debug!("no response: {}", chain(error)),
     }
 }
 
@@ -117,27 +128,18 @@ fn signed(route: &Route, keys: &ClientKeys, parts: &Parts) -> Result<Signed, Pro
 
 /// Whether the request brings the upstream's credential: one that is a client key is for this gateway.
 fn brings_own(pool: &PoolRules, keys: &ClientKeys, parts: &Parts) -> bool {
-    let field = match &pool.credential {
-        Credential::Bearer => AUTHORIZATION,
-        Credential::Header(name) => name.clone(),
-        Credential::Cookie(_) | Credential::Query(_) => return pool.credential.carries(parts),
+    let is_key = match &pool.credential {
+        Credential::Bearer => keys.fill(&parts.headers, &AUTHORIZATION),
+        Credential::Header(name) => keys.fill(&parts.headers, name),
+        Credential::Cookie(_) | Credential::Query(_) => false,
     };
-    let is_key = |value: &HeaderValue| {
-        let alone = HeaderMap::from_iter([(field.clone(), value.clone())]);
-        matches!(keys.identify(&alone), Identity::Client(_))
-    };
-    pool.credential.carries(parts) && !parts.headers.get_all(&field).iter().all(is_key)
+    pool.credential.carries(parts) && !is_key
 }
 
 fn hygiene(route: &Route, signed: Signed, keys: &ClientKeys, sent: &HeaderMap) -> RequestHygiene {
     let own = signed == Signed::Own;
-    let signs_authorization =
-        route.pool.as_ref().is_some_and(|pool| matches!(pool.credential, Credential::Bearer)) && !own;
-    let authorization_is_key = keys.are_set()
-        && sent.get(AUTHORIZATION).is_some_and(|value| {
-            let alone = HeaderMap::from_iter([(AUTHORIZATION, value.clone())]);
-            matches!(keys.identify(&alone), Identity::Client(_))
-        });
+    let signs_authorization = signed == Signed::Pooled
+        && route.pool.as_ref().is_some_and(|pool| matches!(pool.credential, Credential::Bearer));
     let mut set = route.headers.clone();
     if own {
         // It goes as it is: ours only fill in what it does not say. Its Referer never goes along.
@@ -147,7 +149,7 @@ fn hygiene(route: &Route, signed: Signed, keys: &ClientKeys, sent: &HeaderMap) -
     }
     RequestHygiene {
         cookies: if own { ClientCookies::Pass } else { ClientCookies::Drop },
-        authorization: if signs_authorization || authorization_is_key {
+        authorization: if signs_authorization || keys.fill(sent, &AUTHORIZATION) {
             ClientAuthorization::Drop
         } else {
             ClientAuthorization::Pass

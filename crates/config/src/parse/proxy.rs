@@ -17,9 +17,9 @@ pub(crate) fn proxy(text: &str) -> Result<Proxy, Problem> {
         return Err(Problem::new("is neither env nor off nor a URL", FORMS));
     }
     let parts = url::split(text)?;
-    if !matches!(parts.scheme.as_str(), "http" | "https") {
+    if !matches!(parts.scheme.as_str(), "http" | "https" | "socks5" | "socks5h") {
         return Err(Problem::new(
-            "has a scheme other than http and https, which are the proxies that can be used",
+            "has a scheme other than http, https, socks5 and socks5h, which are the proxies that can be used",
             FORMS,
         ));
     }
@@ -42,8 +42,9 @@ mod tests {
             (url.expose(), format!("{url} {url:?}").as_str()),
             ("http://me:pass@proxy:3128/", "http://***@proxy:3128/ ProxyUrl(http://***@proxy:3128/)")
         );
+        assert!(matches!(proxy("socks5h://h:1080"), Ok(Proxy::Url(_))));
         for text in
-            ["proxy:3128", "none", "socks5://h:1", "http://", "http://h/path", "http://h?x", "http://h:x", ""]
+            ["proxy:3128", "none", "ftp://h:1", "http://", "http://h/path", "http://h?x", "http://h:x", ""]
         {
             assert!(proxy(text).is_err(), "{text}");
         }

@@ -19,7 +19,7 @@ fn every_bad_variable_is_told_at_once() {
         ("TIDEGATE_TRUSTED_PROXIES", "10.0.0.0/8, 10.0.0.0/33, here"),
         ("TIDEGATE_OPEN", "maybe"),
         ("TIDEGATE_CREDENTIAL", "header:Host"),
-        ("TIDEGATE_PROXY", "socks5://me:pass@proxy:1080"),
+        ("TIDEGATE_PROXY", "ftp://me:pass@proxy:1080"),
         ("TIDEGATE_CLIENT_KEYS", "a=1,b"),
         ("TIDEGATE_LOG", "loud"),
         ("TIDEGATE_REQUEST_TIMEOUT", "1d"),
