@@ -34,7 +34,7 @@ impl ClientKeys {
         if !self.are_set() {
             return Identity::Anyone;
         }
-        let plain = headers.get_all("x-api-key").iter().map(http::HeaderValue::as_bytes);
+        let plain = headers.get_all("x-api-key").iter().map(HeaderValue::as_bytes);
         let brought = bearer_tokens(headers).chain(plain);
         let mut name = None;
         // Every key is compared with every other, so that the time says nothing about which is nearly right.
