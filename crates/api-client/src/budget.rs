@@ -15,6 +15,13 @@ struct Shared {
     budget: Mutex<Budget>,
 }
 
+impl Default for RetryBudget {
+    /// A fifth of the requests, and ten retries a second.
+    fn default() -> Self {
+        Self::new(Budget::new(Ratio::from_millionths(200_000), 10))
+    }
+}
+
 impl RetryBudget {
     /// Shares `budget` among all requests to one upstream.
     pub fn new(budget: Budget) -> Self {

@@ -105,9 +105,9 @@ impl Body {
     ///
     /// # Errors
     ///
-    /// When the body breaks before its end.
-    pub async fn bytes(self) -> Result<Bytes, BoxError> {
-        Ok(self.collect().await?.to_bytes())
+    /// [`Error::ResponseBody`] when the body breaks before its end.
+    pub async fn bytes(self) -> Result<Bytes, Error> {
+        Ok(self.collect().await.map_err(Error::ResponseBody)?.to_bytes())
     }
 }
 

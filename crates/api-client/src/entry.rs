@@ -33,6 +33,19 @@ pub struct EntryParams {
     pub budget: RetryBudget,
 }
 
+impl Default for EntryParams {
+    /// 30 s for a request, bodies up to 1 MiB held in 64 MiB, and a budget of a fifth of the requests and ten
+    /// retries a second.
+    fn default() -> Self {
+        Self {
+            request_timeout: Duration::from_secs(30),
+            replay_limit: 1 << 20,
+            replay_memory: ReplayMemory::default(),
+            budget: RetryBudget::default(),
+        }
+    }
+}
+
 /// Adds [`Entry`] to the steps below.
 #[derive(Clone, Debug)]
 pub struct EntryLayer(EntryParams);

@@ -48,6 +48,9 @@ pub enum Error {
     /// The caller's own body broke while it was sent.
     #[error("the request's own body broke")]
     RequestBody(#[source] BoxError),
+    /// The response body broke off after its head was there.
+    #[error("the response body broke off")]
+    ResponseBody(#[source] BoxError),
     /// The client is shut down.
     #[error("the client is closed")]
     Closed,
@@ -63,7 +66,8 @@ impl Error {
             | Self::RefusedStream(_)
             | Self::Protocol(_)
             | Self::AttemptTimeout { .. }
-            | Self::Deadline => Fault::Upstream,
+            | Self::Deadline
+            | Self::ResponseBody(_) => Fault::Upstream,
             Self::Certificate(_) | Self::Configuration(_) => Fault::Configuration,
             Self::NoToken(_) => Fault::TokenLimited,
             Self::RequestBody(_) | Self::Closed => Fault::Caller,
@@ -97,6 +101,7 @@ impl Error {
             Self::NoToken(_) => "no_token",
             Self::Configuration(_) => "configuration",
             Self::RequestBody(_) => "request_body",
+            Self::ResponseBody(_) => "response_body",
             Self::Closed => "closed",
         }
     }
@@ -125,6 +130,7 @@ mod tests {
             (Error::NoToken(exhausted), "no_token", Fault::TokenLimited, false),
             (Error::Configuration(cause()), "configuration", Fault::Configuration, true),
             (Error::RequestBody(cause()), "request_body", Fault::Caller, false),
+            (Error::ResponseBody(cause()), "response_body", Fault::Upstream, false),
             (Error::Closed, "closed", Fault::Caller, false),
         ];
         for (error, kind, fault, unsent) in rows {

@@ -20,7 +20,7 @@ use crate::error::Error;
 const RULE_BODY_TIME: Duration = Duration::from_secs(10);
 
 /// Adds [`Classify`] to the steps below.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ClassifyLayer(Classifier);
 
 impl ClassifyLayer {

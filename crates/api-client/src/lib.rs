@@ -1,4 +1,104 @@
-//! tower layers for calling a rate-limited HTTP API.
+//! Calls an HTTP API that limits its callers: retries that honour `Retry-After`, mind what may be repeated and keep
+//! a budget; a pool of tokens, of which a refused one rests; request bodies that can be sent again.
+//!
+//! As a client:
+//!
+//! ```
+//! use tidegate_api_client::{ApiClient, Attempts};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let url = upstream::of(&["HTTP/1.1 503 Busy\r\nretry-after: 0", "HTTP/1.1 200 OK"]).await?;
+//! let client = ApiClient::builder(url).build()?; // such as https://api.example.com/v2
+//! let response = client.get("/items?page=1").await?;
+//!
+//! // The first answer was 503, so there was a second attempt.
+//! assert_eq!(response.status(), 200);
+//! assert_eq!(response.extensions().get::<Attempts>().map(Attempts::count), Some(2));
+//! println!("{:?}", response.into_body().bytes().await?);
+//! # Ok(())
+//! # }
+//! # mod upstream {
+//! #     use tokio::{io::{AsyncReadExt, AsyncWriteExt}, net::TcpListener};
+//! #     pub async fn of(heads: &'static [&'static str]) -> std::io::Result<String> {
+//! #         let listener = TcpListener::bind("127.0.0.1:0").await?;
+//! #         let url = format!("http://{}", listener.local_addr()?);
+//! #         tokio::spawn(async move {
+//! #             for head in heads {
+//! #                 let (mut stream, _) = listener.accept().await?;
+//! #                 stream.read(&mut [0; 4096]).await?;
+//! #                 let answer = format!("{head}\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{{}}");
+//! #                 stream.write_all(answer.as_bytes()).await?;
+//! #             }
+//! #             std::io::Result::Ok(())
+//! #         });
+//! #         Ok(url)
+//! #     }
+//! # }
+//! ```
+//!
+//! With a pool, each attempt is signed with a token that is ready; one that the upstream refuses rests, and the
+//! request moves to another at once:
+//!
+//! ```
+//! use http::{Request, Response};
+//! use tidegate_api_client::{ApiClient, Body, Credential, Error};
+//! use tidegate_token_manager::{IdKey, PoolParams, TokenManager, TokenSpec};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Any tower service is a transport; this one stands for an API that has enough of the first token.
+//! let upstream = tower::service_fn(|request: Request<Body>| async move {
+//!     let status = if request.headers()["x-api-key"] == "first" { 429 } else { 200 };
+//!     Response::builder().status(status).body(Body::empty()).map_err(|error| Error::Protocol(error.into()))
+//! });
+//!
+//! let tokens = vec![TokenSpec::new("first"), TokenSpec::new("second")];
+//! let pool = TokenManager::new("default", PoolParams::default(), tokens, IdKey::random()?);
+//! let client = ApiClient::builder("https://api.example.com")
+//!     .pool(pool.clone())
+//!     .credential(Credential::Header("x-api-key".parse()?))
+//!     .build_over(upstream)?;
+//!
+//! assert_eq!(client.get("/items").await?.status(), 200);
+//! assert!(!pool.snapshot()[0].retry_in.is_zero());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # As layers
+//!
+//! [`ApiClient`] is [`stack`] and a base URL. The steps are tower layers, each of use on its own:
+//!
+//! | step | does | takes from the request | leaves in the response |
+//! |---|---|---|---|
+//! | [`EntryLayer`] | makes the body one that can be sent again, sets the deadline | [`Deadline`], [`Journey`] | [`Attempts`], `tidegate-attempts` |
+//! | [`RetryPolicy`] | in tower's `RetryLayer`: repeats, waits, switches | [`Deadline`] | |
+//! | [`LeaseLayer`] | lends each attempt a token and signs it | [`BypassPool`], [`Client`] | [`SignedBy`] |
+//! | [`ClassifyLayer`] | says whose fault an answer is | | [`Verdict`] |
+//! | [`AttemptTimeoutLayer`] | gives up an attempt, and a body that falls silent | [`Deadline`] | |
+//! | [`transport`] | sends | | |
+//!
+//! # What is sent again
+//!
+//! A request is repeated when the attempt failed by the upstream's fault (a connection that broke, a timeout, 408,
+//! 425, 429, 5xx but 501 and 505: the table is at [`Classifier`]), and when repeating is safe: its method is idempotent, or
+//! the attempt surely did not reach the application, or it carries an `Idempotency-Key`, or [`UnsafeRepeats`] allows
+//! it. Its body must have been held ([`ReplayBody`]), the wait must end before the [`Deadline`], and the
+//! [`RetryBudget`] must grant it. Otherwise the caller gets what the last attempt got, body and all.
+//!
+//! A response that tells a delay ([`told_delay`]) is not asked again before it; one that tells more than
+//! [`RetryParams::max_retry_after`] is handed on at once.
+//!
+//! # Features
+//!
+//! `reqwest` (on by default) and `hyper` are the two transports. Without either the crate is the layers alone, over
+//! any `Service<http::Request<Body>>`.
+
+/// The README's examples run too.
+#[cfg(all(doctest, feature = "reqwest"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 mod body;
 mod budget;
