@@ -5,6 +5,8 @@
 mod client;
 mod gateway;
 mod life;
+mod pool;
 mod readme;
+mod secrets;
 mod upstream;
 mod wire;
