@@ -64,12 +64,9 @@ impl Reloader {
             if now != seen {
                 tracing::info!("a token file has changed");
                 let _ = self.reload();
-                seen = stamps(&self.state.gateway().settings);
-                // A file that changed while it was read is looked at again.
-                if seen != now {
-                    seen = now;
-                }
             }
+            // What was seen before the reload: a file that changes while it is read is looked at again.
+            seen = now;
         }
     }
 }
