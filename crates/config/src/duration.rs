@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use crate::problem::Problem;
-
 /// Why a text is no duration for a setting.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -175,63 +173,11 @@ fn decimal(whole: u64, fraction: u32, places: usize, unit: &str) -> String {
     }
 }
 
-/// A duration from `MIN` to `MAX` milliseconds.
-pub(crate) fn within<const MIN: u64, const MAX: u64>(text: &str) -> Result<Duration, Problem> {
-    let duration =
-        parse_duration(text).map_err(|error| Problem::new(error.to_string(), mend(text, &error)))?;
-    let (min, max) = (Duration::from_millis(MIN), Duration::from_millis(MAX));
-    if duration < min {
-        return Err(Problem::new("is too short", format!("the least is {}", show_duration(min))));
-    }
-    if duration > max {
-        return Err(Problem::new("is too long", format!("the most is {}", show_duration(max))));
-    }
-    Ok(duration)
-}
-
-fn mend(text: &str, error: &DurationError) -> String {
-    const EXAMPLE: &str = "write one such as 500ms, 10s, 1m30s or 1h";
-    match error {
-        DurationError::NoUnit => match text.parse::<u64>() {
-            Ok(n) if n >= 1000 && n % 1000 == 0 => format!("write {n}ms or {}s", n / 1000),
-            Ok(n) => format!("write {n}s or {n}ms"),
-            Err(_) => EXAMPLE.to_owned(),
-        },
-        DurationError::UnknownUnit(_) => {
-            "the units are ns, us, ms, s, m and h, in lower case and without blanks".to_owned()
-        }
-        DurationError::Negative => "write one from 0 up".to_owned(),
-        DurationError::TooLong => "write a shorter one".to_owned(),
-        DurationError::Empty | DurationError::Malformed => EXAMPLE.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn a_duration_without_a_unit_is_told_what_to_write() {
-        for (text, what, mend) in [
-            ("1000", "has no unit", "write 1000ms or 1s"),
-            ("5", "has no unit", "write 5s or 5ms"),
-            ("1m30", "has no unit", "write one such as 500ms, 10s, 1m30s or 1h"),
-            (
-                "1d",
-                "has a unit that does not exist: \"d\"",
-                "the units are ns, us, ms, s, m and h, in lower case and without blanks",
-            ),
-            ("-1s", "is negative", "write one from 0 up"),
-            ("soon", "is not a duration", "write one such as 500ms, 10s, 1m30s or 1h"),
-            ("11s", "is too long", "the most is 10s"),
-            ("1ns", "is too short", "the least is 1ms"),
-        ] {
-            assert_eq!(within::<1, 10_000>(text), Err(Problem::new(what, mend)), "{text}");
-        }
-        assert_eq!(within::<0, 10_000>("10s"), Ok(Duration::from_secs(10)));
-    }
 
     proptest! {
         #[test]

@@ -36,6 +36,11 @@ impl<T> Read<T> {
         self.value.unwrap_or_default()
     }
 
+    /// The same setting with what its value comes to.
+    pub(crate) fn with<U>(self, value: Option<U>) -> Read<U> {
+        Read { value, name: self.name, source: self.source, faulty: self.faulty }
+    }
+
     /// Where it stands, for a fault.
     pub(crate) fn at(&self) -> Option<Source> {
         Some(self.source.clone())

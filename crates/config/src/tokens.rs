@@ -56,10 +56,12 @@ pub struct TokenFileFault {
 /// assert_eq!((tokens[1].value.expose(), tokens[1].group.as_deref()), ("Zm9vYmE=", Some("org1")));
 /// ```
 pub fn parse_token_file(text: &str) -> Result<Vec<TokenEntry>, Vec<TokenFileFault>> {
-    Ok(parse_lines(text)?.into_iter().map(|(_, token)| token).collect())
+    let mut values = HashSet::new();
+    let tokens = parse_lines(text)?.into_iter().map(|(_, token)| token);
+    Ok(tokens.filter(|token| values.insert(token.value.clone())).collect())
 }
 
-/// The same, each token with its line.
+/// The same, each token with its line, and those that stand there again.
 pub(crate) fn parse_lines(text: &str) -> Result<Vec<(usize, TokenEntry)>, Vec<TokenFileFault>> {
     let (mut tokens, mut faults) = (Vec::new(), Vec::new());
     let (mut values, mut names) = (HashSet::new(), HashMap::new());
@@ -71,6 +73,7 @@ pub(crate) fn parse_lines(text: &str) -> Result<Vec<(usize, TokenEntry)>, Vec<To
             Err((what, mend)) => fault(what.to_owned(), mend),
             Ok(Some(token)) => {
                 if !values.insert(token.value.clone()) {
+                    tokens.push((line_number, token));
                     continue;
                 }
                 let earlier = token.name.clone().and_then(|name| names.insert(name, line_number));
@@ -101,17 +104,16 @@ fn parse_line(line: &str) -> Result<Option<TokenEntry>, (&'static str, &'static 
     if value.contains(char::is_control) {
         return Err(("it holds a control character", "write one token a line"));
     }
-    let mut token = TokenEntry { name: name.map(str::to_owned), ..TokenEntry::new(value) };
+    let (mut weight, mut group) = (None, None);
     for word in words {
         match word.split_once('=') {
-            Some(("weight", weight)) => {
-                token.weight = weight
-                    .parse::<NonZeroU32>()
-                    .ok()
-                    .filter(|weight| weight.get() <= 1000)
-                    .ok_or(("its weight is no number from 1 to 1000", "write weight=3"))?;
+            Some(("weight", _)) if weight.is_some() => return Err(("it has two weights", "write one")),
+            Some(("weight", text)) => {
+                let number = text.parse::<NonZeroU32>().ok().filter(|weight| weight.get() <= 1000);
+                weight = Some(number.ok_or(("its weight is no number from 1 to 1000", "write weight=3"))?);
             }
-            Some(("group", group)) if is_name(group) => token.group = Some(group.to_owned()),
+            Some(("group", _)) if group.is_some() => return Err(("it has two groups", "write one")),
+            Some(("group", text)) if is_name(text) => group = Some(text.to_owned()),
             Some(("group", _)) => return Err(("its group's name is none", NAME)),
             _ => {
                 return Err((
@@ -121,7 +123,8 @@ fn parse_line(line: &str) -> Result<Option<TokenEntry>, (&'static str, &'static 
             }
         }
     }
-    Ok(Some(token))
+    let weight = weight.unwrap_or(NonZeroU32::MIN);
+    Ok(Some(TokenEntry { value: value.into(), name: name.map(str::to_owned), weight, group }))
 }
 
 /// Whether it can name a token, a group, a client or a pool: it goes into logs and metrics as it is.
@@ -164,14 +167,16 @@ mod tests {
 
     #[test]
     fn every_faulty_line_is_told_without_its_text() {
-        let text = "good\n=zq1\na/b=zq2\nzq3 weight=0\nzq4 weight=x\nzq5 wieght=3\nzq6 group=\nzq7 zq8\nn=zq9\nn=zq10\nzq11\u{7}\nzq12 weight=1001\n";
+        let text = "good\n=zq1\na/b=zq2\nzq3 weight=0\nzq4 weight=x\nzq5 wieght=3\nzq6 group=\nzq7 zq8\nn=zq9\nn=zq10\nzq11\u{7}\nzq12 weight=1001\nzq13 weight=3 weight=4\nzq14 group=a weight=2 group=a\n";
         let faults = parse_token_file(text).unwrap_err();
         assert_eq!(
             faults.iter().map(|fault| fault.line).collect::<Vec<_>>(),
-            [2, 3, 4, 5, 6, 7, 8, 10, 11, 12]
+            [2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14]
         );
         let told: Vec<_> = faults.iter().map(ToString::to_string).collect();
         assert!(!told.join("\n").contains("zq"), "{told:#?}");
+        assert_eq!(told[10], "line 13: it has two weights; write one");
+        assert_eq!(told[11], "line 14: it has two groups; write one");
         assert_eq!(told[7], "line 10: it has the name of line 9; give each token its own name");
     }
 

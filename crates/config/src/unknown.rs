@@ -81,19 +81,26 @@ fn nearest_variable(name: &str, known: &BTreeSet<&'static str>) -> Option<&'stat
     spelled.and_then(|entry| entry.env().first().copied()).or_else(|| nearest(name, "TIDEGATE_".len(), ours))
 }
 
-/// The most alike of the names, from byte `skip` on, if it is alike at all.
+/// The most alike of the names, from byte `skip` on, if one is so near that it was probably meant.
 fn nearest<'n>(name: &str, skip: usize, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    /// Below this, names have hardly more in common than letters.
-    const ALIKE: f64 = 0.4;
-    let of = |known: &str| {
-        let (a, b) = (name.get(skip..).unwrap_or(name), known.get(skip..).unwrap_or(known));
-        strsim::normalized_damerau_levenshtein(&a.to_lowercase(), &b.to_lowercase())
-    };
+    let name = name.get(skip..).unwrap_or(name).to_lowercase();
     known
-        .map(|known| (of(known), known))
-        .filter(|(alike, _)| *alike >= ALIKE)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .filter_map(|known| {
+            let short = known.get(skip..).unwrap_or(known).to_lowercase();
+            let far = strsim::damerau_levenshtein(&name, &short);
+            let longer = name.chars().count().max(short.chars().count());
+            (far * 3 <= longer || is_part(&name, &short)).then_some((far, known))
+        })
+        .min_by_key(|(far, _)| *far)
         .map(|(_, known)| known)
+}
+
+/// Whether one name is whole words at the begin or the end of the other, and at least half of it: `proxy_url`, `shutdown`.
+fn is_part(a: &str, b: &str) -> bool {
+    let (part, whole) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    let begins = whole.strip_prefix(part).is_some_and(|rest| rest.starts_with('_'));
+    let ends = whole.strip_suffix(part).is_some_and(|rest| rest.ends_with('_'));
+    !part.is_empty() && part.len() * 2 >= whole.len() && (begins || ends)
 }
 
 /// Keys that people bring from PixivFE's names, and what they are here.

@@ -104,9 +104,6 @@ pub(crate) fn all() -> impl Iterator<Item = &'static dyn Known> {
     [upstream::ALL, server::ALL, retry::ALL, token::ALL, other::ALL].into_iter().flatten().copied()
 }
 
-/// The longest time that a setting can name, in milliseconds: 30 days, as for a told delay.
-pub(crate) const MONTH: u64 = 30 * 24 * 3_600_000;
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use tidegate_backoff_core::{Jitter, Ratio};
 
-use super::{Default::*, Entry, Form, Known, MONTH};
-use crate::{duration, parse, size};
+use super::{Default::*, Entry, Form, Known};
+use crate::{parse, size};
 
 pub(crate) static MAX_RETRIES: Entry<u32> = Entry::new(
     "retry.max_retries",
     &["TIDEGATE_RETRY_MAX_RETRIES", "PIXIVFE_API_MAX_RETRIES"],
     Fixed("3"),
-    Form::Number(parse::count::<0, 1000>),
+    Form::Number(parse::count::<0, { u32::MAX }>),
     "How often a request is repeated after the upstream's fault",
 );
 
@@ -19,7 +19,7 @@ pub(crate) static BASE: Entry<Duration> = Entry::new(
     "retry.base",
     &["TIDEGATE_RETRY_BASE", "PIXIVFE_API_BASE_TIMEOUT"],
     Fixed("500ms"),
-    Form::Text(duration::within::<0, MONTH>),
+    Form::Text(parse::duration),
     "The wait before the first repetition; it doubles",
 );
 
@@ -27,7 +27,7 @@ pub(crate) static MAX: Entry<Duration> = Entry::new(
     "retry.max",
     &["TIDEGATE_RETRY_MAX", "PIXIVFE_API_MAX_BACKOFF_TIME"],
     Fixed("8s"),
-    Form::Text(duration::within::<0, MONTH>),
+    Form::Text(parse::duration),
     "The longest such wait",
 );
 
@@ -43,7 +43,7 @@ pub(crate) static MAX_RETRY_AFTER: Entry<Duration> = Entry::new(
     "retry.max_retry_after",
     &["TIDEGATE_MAX_RETRY_AFTER"],
     Fixed("30s"),
-    Form::Text(duration::within::<0, MONTH>),
+    Form::Text(parse::duration),
     "The longest told delay (Retry-After) that a request waits out",
 );
 

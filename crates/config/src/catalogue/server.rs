@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-use super::{Default::*, Entry, Form, Known, MONTH};
+use super::{Default::*, Entry, Form, Known};
 use crate::{
-    duration, parse,
+    parse,
     problem::{Privacy, Problem},
     secret::Secret,
     settings::{ClientKey, Host, Listen},
@@ -57,7 +57,7 @@ pub(crate) static REQUEST_TIMEOUT: Entry<Duration> = Entry::new(
     "server.request_timeout",
     &["TIDEGATE_REQUEST_TIMEOUT"],
     Fixed("30s"),
-    Form::Text(duration::within::<0, MONTH>),
+    Form::Text(parse::duration),
     "One request, to its response head, with all attempts and waits; 0 is off",
 );
 
@@ -65,7 +65,7 @@ pub(crate) static BODY_IDLE_TIMEOUT: Entry<Duration> = Entry::new(
     "server.body_idle_timeout",
     &["TIDEGATE_BODY_IDLE_TIMEOUT"],
     Fixed("2m"),
-    Form::Text(duration::within::<0, MONTH>),
+    Form::Text(parse::duration),
     "The longest silence within a body; 0 is off",
 );
 
@@ -122,7 +122,7 @@ pub(crate) static DRAIN_DELAY: Entry<Duration> = Entry::new(
     "server.drain_delay",
     &["TIDEGATE_DRAIN_DELAY"],
     Fixed("0s"),
-    Form::Text(duration::within::<0, MONTH>),
+    Form::Text(parse::duration),
     "How long a stopping gateway still accepts; 5s behind a load balancer",
 );
 
@@ -130,7 +130,7 @@ pub(crate) static SHUTDOWN_GRACE: Entry<Duration> = Entry::new(
     "server.shutdown_grace",
     &["TIDEGATE_SHUTDOWN_GRACE"],
     Fixed("20s"),
-    Form::Text(duration::within::<0, MONTH>),
+    Form::Text(parse::duration),
     "How long what runs may take to finish after that",
 );
 

@@ -2,12 +2,12 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use super::{Default::*, Entry, Form, Known, MONTH};
+use super::{Default::*, Entry, Form, Known};
 use crate::{
-    duration, parse,
+    parse,
     problem::Privacy,
     secret::Secret,
-    settings::{Limit, Pacing, Strategy, WhenExhausted},
+    settings::{Limit, MaxRest, Pacing, Strategy, WhenExhausted},
 };
 
 pub(crate) static TOKENS: Entry<Vec<Secret>> = Entry::new(
@@ -55,7 +55,8 @@ pub(crate) static MAX_RETRIES: Entry<u32> = Entry::new(
     "token.max_retries",
     &["TIDEGATE_TOKEN_MAX_RETRIES", "PIXIVFE_TOKEN_MAX_RETRIES", "PIXIVFE_MAX_RETRIES"],
     Fixed("5"),
-    Form::Number(parse::count::<0, 1_000_000>),
+    // The failure after them is counted too.
+    Form::Number(parse::count::<0, { u32::MAX - 1 }>),
     "Failures in a row after which a token is unavailable",
 );
 
@@ -63,7 +64,7 @@ pub(crate) static BASE: Entry<Duration> = Entry::new(
     "token.base",
     &["TIDEGATE_TOKEN_BASE", "PIXIVFE_TOKEN_BASE_TIMEOUT", "PIXIVFE_BASE_TIMEOUT"],
     Fixed("1s"),
-    Form::Text(duration::within::<0, MONTH>),
+    Form::Text(parse::duration),
     "The first cool-down of a token; it doubles",
 );
 
@@ -71,23 +72,23 @@ pub(crate) static MAX: Entry<Duration> = Entry::new(
     "token.max",
     &["TIDEGATE_TOKEN_MAX", "PIXIVFE_TOKEN_MAX_BACKOFF_TIME", "PIXIVFE_MAX_BACKOFF_TIME"],
     Fixed("32s"),
-    Form::Text(duration::within::<0, MONTH>),
+    Form::Text(parse::duration),
     "The longest cool-down",
 );
 
-pub(crate) static MAX_REST: Entry<Duration> = Entry::new(
+pub(crate) static MAX_REST: Entry<MaxRest> = Entry::new(
     "token.max_rest",
     &["TIDEGATE_TOKEN_MAX_REST"],
     Absent("1h, or `token.max` if longer"),
-    Form::Text(duration::within::<0, MONTH>),
-    "The longest rest of an unavailable token",
+    Form::Text(parse::max_rest),
+    "The longest rest of an unavailable token; `max` for the value of `token.max`",
 );
 
 pub(crate) static REJECT_REST: Entry<Duration> = Entry::new(
     "token.reject_rest",
     &["TIDEGATE_TOKEN_REJECT_REST"],
     Fixed("5m"),
-    Form::Text(duration::within::<0, MONTH>),
+    Form::Text(parse::duration),
     "The least rest of a token that was rejected (401, 402) twice",
 );
 
@@ -95,7 +96,7 @@ pub(crate) static MAX_SWITCHES: Entry<u32> = Entry::new(
     "token.max_switches",
     &["TIDEGATE_TOKEN_MAX_SWITCHES"],
     Fixed("5"),
-    Form::Number(parse::count::<0, 1000>),
+    Form::Number(parse::count::<0, { u32::MAX }>),
     "How often one request may move to another token",
 );
 
@@ -103,7 +104,7 @@ pub(crate) static MAX_CONCURRENCY: Entry<u32> = Entry::new(
     "token.max_concurrency",
     &["TIDEGATE_TOKEN_MAX_CONCURRENCY"],
     Fixed("0"),
-    Form::Number(parse::count::<0, 1_000_000>),
+    Form::Number(parse::count::<0, { u32::MAX }>),
     "Requests at once on one token; 0 is no bound",
 );
 
@@ -111,7 +112,7 @@ pub(crate) static MAX_WAIT: Entry<Duration> = Entry::new(
     "token.max_wait",
     &["TIDEGATE_TOKEN_MAX_WAIT"],
     Fixed("5s"),
-    Form::Text(duration::within::<0, MONTH>),
+    Form::Text(parse::duration),
     "How long one request may wait for tokens, in all",
 );
 

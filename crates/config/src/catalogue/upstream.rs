@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::{Default::*, Entry, Form, Known, MONTH};
+use super::{Default::*, Entry, Form, Known};
 use crate::{
-    duration, parse,
+    parse,
     preset::Preset,
     problem::Privacy,
     settings::{BaseUrl, ClientCredential, Credential, Proxy},
@@ -47,7 +47,7 @@ pub(crate) static ATTEMPT_TIMEOUT: Entry<Duration> = Entry::new(
     "upstream.attempt_timeout",
     &["TIDEGATE_ATTEMPT_TIMEOUT"],
     Fixed("10s"),
-    Form::Text(duration::within::<0, MONTH>),
+    Form::Text(parse::duration),
     "One attempt, from the sent request to the response head; 0 is off",
 );
 
@@ -55,7 +55,7 @@ pub(crate) static CONNECT_TIMEOUT: Entry<Duration> = Entry::new(
     "upstream.connect_timeout",
     &["TIDEGATE_CONNECT_TIMEOUT"],
     Fixed("5s"),
-    Form::Text(duration::within::<0, MONTH>),
+    Form::Text(parse::duration),
     "Connecting, TLS included; 0 is off",
 );
 
@@ -63,7 +63,7 @@ pub(crate) static IDLE_TIMEOUT: Entry<Duration> = Entry::new(
     "upstream.idle_timeout",
     &["TIDEGATE_IDLE_TIMEOUT"],
     Fixed("30s"),
-    Form::Text(duration::within::<0, MONTH>),
+    Form::Text(parse::duration),
     "How long a connection is kept unused; 0 is off",
 );
 
@@ -72,7 +72,7 @@ pub(crate) static PROXY: Entry<Proxy> = Entry::new(
     &["TIDEGATE_PROXY"],
     Fixed("env"),
     Form::Text(parse::proxy),
-    "`env` (HTTPS_PROXY and its kin), `off`, or a URL",
+    "`env` (HTTPS_PROXY and its kin), `off`, or a URL: `http`, `https`, `socks5`, `socks5h`",
 )
 .private(Privacy::Url);
 

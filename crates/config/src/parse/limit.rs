@@ -1,6 +1,8 @@
+use std::time::Duration;
+
 use tidegate_backoff_core::Ratio;
 
-use crate::{duration, problem::Problem, settings::Limit};
+use crate::{problem::Problem, settings::Limit};
 
 const BUDGET: &str = "write RATIO/RETRIES such as 0.2/10: retries for each request, and retries a second that are always allowed";
 const LIMIT: &str = "write COUNT/TIME such as 100/1m, or none";
@@ -37,20 +39,22 @@ pub(crate) fn limit(text: &str) -> Result<Option<Limit>, Problem> {
     Ok(Some(Limit {
         count: super::count::<1, 1_000_000_000>(count)
             .map_err(|problem| problem.about(format!("{count:?}")))?,
-        // A day's quota is the longest that is in use; a month is far past it.
-        per: duration::within::<1, { 31 * 24 * 3_600_000 }>(per).map_err(|problem| match per {
-            "s" | "m" | "h" => {
-                Problem::new("has no number", format!("write 1{per}")).about(format!("{per:?}"))
-            }
-            _ => problem.about(format!("{per:?}")),
-        })?,
+        per: time(per).map_err(|problem| problem.about(format!("{per:?}")))?,
     }))
+}
+
+fn time(text: &str) -> Result<Duration, Problem> {
+    match text {
+        "s" | "m" | "h" => Err(Problem::new("has no number", format!("write 1{text}"))),
+        _ => match super::duration(text)? {
+            Duration::ZERO => Err(Problem::new("is no time", "write one above 0")),
+            time => Ok(time),
+        },
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]

@@ -1,6 +1,7 @@
 //! From a text to a value, one file a kind. A parser knows nothing of where its text stood.
 
 mod credential;
+mod duration;
 mod header;
 mod limit;
 mod listen;
@@ -13,6 +14,7 @@ mod url;
 mod words;
 
 pub(crate) use credential::credential;
+pub(crate) use duration::{duration, max_rest};
 pub(crate) use header::{field_name, field_value, header_match, own_field_name};
 pub(crate) use limit::{budget, limit};
 pub(crate) use listen::{host, listen, port, socket_path, socket_permissions};

@@ -1,6 +1,7 @@
 //! From the layers to [`Settings`], a part a file. A faulty value is told and stands as some placeholder that nobody
 //! sees, so that reading goes on and every other fault is told too.
 
+mod bounds;
 mod listeners;
 mod other;
 mod pool_tokens;
@@ -10,12 +11,9 @@ mod routes;
 mod rules;
 mod upstream;
 
-use std::time::Duration;
-
 use crate::{
-    duration::show_duration,
     preset::Preset,
-    reader::{Read, Reader},
+    reader::Reader,
     settings::Settings,
     sources::{Files, proxy_variables},
 };
@@ -51,28 +49,4 @@ pub(crate) fn settings(reader: &mut Reader<'_>, files: &Files) -> Settings {
         replicas,
         proxy_variables: proxy_variables(reader.layers),
     }
-}
-
-/// Tells when `least` is longer than `most`, by both their names. What is faulty has been told and is not compared.
-fn in_order(reader: &mut Reader<'_>, least: &Read<Duration>, most: &Read<Duration>) {
-    let (Some(shorter), Some(longer)) = (least.value, most.value) else { return };
-    if shorter <= longer {
-        return;
-    }
-    // Blame what somebody wrote, and the default only where both are set or neither is.
-    let (blamed, other) = if least.is_set() || !most.is_set() { (least, most) } else { (most, least) };
-    let (verb, bound) = if std::ptr::eq(blamed, least) { ("longer", "most") } else { ("shorter", "least") };
-    let (mine, theirs) = if std::ptr::eq(blamed, least) { (shorter, longer) } else { (longer, shorter) };
-    reader.fault(
-        blamed.name.clone(),
-        blamed.at(),
-        format!(
-            "{} is {verb} than {} of {} ({})",
-            show_duration(mine),
-            show_duration(theirs),
-            other.name,
-            other.source
-        ),
-        format!("write {} at {bound}, or change {}", show_duration(theirs), other.name),
-    );
 }

@@ -1,15 +1,15 @@
 use tidegate_backoff_core::CoolDown;
 
 use super::{
-    in_order, pool_tokens,
+    bounds::{Bound, settle_rests},
+    pool_tokens,
     upstream::{UpstreamRead, client_credential},
 };
 use crate::{
     catalogue::{token as entry, upstream},
-    duration::show_duration,
     fault::Source,
     reader::{Reader, Scope, TableScope},
-    settings::{Pool, Route, Signing},
+    settings::{MaxRest, Pool, Route, Signing},
     sources::Files,
     tokens::is_name,
     toml_source::{self, Node},
@@ -96,18 +96,24 @@ fn pool(
 
 fn cool_down(reader: &mut Reader<'_>, place: Scope<'_>) -> CoolDown {
     let max_retries = reader.read_in(&entry::MAX_RETRIES, place).get();
-    let (base, max) = (reader.read_in(&entry::BASE, place), reader.read_in(&entry::MAX, place));
-    in_order(reader, &base, &max);
-    let max_rest = reader.read_in(&entry::MAX_REST, place);
-    in_order(reader, &max, &max_rest);
+    let mut base = Bound::read(reader, &entry::BASE, place);
+    let mut max = Bound::read(reader, &entry::MAX, place);
+    let (written, path) = (reader.read_in(&entry::MAX_REST, place), place.path(entry::MAX_REST.path));
+    let as_max = matches!(written.value, Some(MaxRest::Max));
+    let length = written.value.and_then(MaxRest::length);
+    let mut max_rest = Bound::of(written.with(length), path);
+    settle_rests(reader, &mut base, &mut max, &mut max_rest);
     let reject_rest = reader.read_in(&entry::REJECT_REST, place).get();
-    let (base, max) = (base.get(), max.get());
-    // A cap above an hour that worked in PixivFE goes on working: only who sets `max_rest` can set it too short.
-    let rest = max_rest.value.unwrap_or(CoolDown::default().max_rest.max(max));
-    if max_rest.value.is_none() {
-        reader.amend_row(&place.path(entry::MAX_REST.path), show_duration(rest));
+    if length.is_none() {
+        // A cap above an hour that worked in PixivFE goes on working: only who sets `max_rest` can set it too short.
+        let usual = CoolDown::default().max_rest;
+        if as_max || usual < max.value() {
+            max_rest.follow(reader, &max);
+        } else {
+            max_rest.take(reader, usual);
+        }
     }
-    CoolDown { base, max, max_rest: rest, max_retries, reject_rest }
+    CoolDown { base: base.value(), max: max.value(), max_rest: max_rest.value(), max_retries, reject_rest }
 }
 
 /// A pool that some route uses needs tokens and a credential.

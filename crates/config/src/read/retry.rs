@@ -1,12 +1,18 @@
 use tidegate_backoff_core::{Exponential, Ratio};
 
-use super::in_order;
-use crate::{catalogue::retry as entry, reader::Reader, settings::Retry, size};
+use super::bounds::{Bound, settle};
+use crate::{
+    catalogue::retry as entry,
+    reader::{Reader, Scope},
+    settings::Retry,
+    size,
+};
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Retry {
     let max_retries = reader.read(&entry::MAX_RETRIES).get();
-    let (base, max) = (reader.read(&entry::BASE), reader.read(&entry::MAX));
-    in_order(reader, &base, &max);
+    let mut base = Bound::read(reader, &entry::BASE, Scope::Main);
+    let mut max = Bound::read(reader, &entry::MAX, Scope::Main);
+    settle(reader, &mut base, &mut max);
     let jitter = reader.read(&entry::JITTER).get();
     let max_retry_after = reader.read(&entry::MAX_RETRY_AFTER).get();
     let budget = reader.read(&entry::BUDGET).value;
@@ -23,7 +29,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Retry {
         }
     }
     Retry {
-        schedule: Exponential::new(base.get(), max.get()),
+        schedule: Exponential::new(base.value(), max.value()),
         jitter,
         max_retries,
         max_retry_after,

@@ -45,7 +45,8 @@ fn one(reader: &mut Reader<'_>, scope: &TableScope<'_>) -> Rule {
             "write verdict = \"token_limited\", \"token_rejected\", \"upstream\", \"request\" or \"success\"";
         reader.fault(verdict.name.clone(), Some(scope.source()), "the rule has no verdict", mend);
     }
-    let faulty = header.faulty || missing.faulty || body.faulty;
+    let empty = empty_texts(reader, scope);
+    let faulty = header.faulty || missing.faulty || body.faulty || empty;
     let any = header.value.is_some() || missing.value.is_some() || body.value.is_some();
     if !any && !faulty && toml_source::get(scope.table, "status").is_none() {
         let mend = "write status, header, header_missing or body_contains";
@@ -66,6 +67,22 @@ fn one(reader: &mut Reader<'_>, scope: &TableScope<'_>) -> Rule {
         body_contains: body.value,
         verdict: verdict.value.unwrap_or(RuleVerdict::Request),
     }
+}
+
+/// Tells every empty text that is to be found in a response: elsewhere that is unset, but a rule would match by less
+/// than is written.
+fn empty_texts(reader: &mut Reader<'_>, scope: &TableScope<'_>) -> bool {
+    let mut any = false;
+    for (key, item) in scope.table {
+        let looked_for = matches!(key.as_str(), "header" | "header_missing" | "body_contains");
+        if looked_for && matches!(&item.node, Node::Text(text) if text.trim().is_empty()) {
+            let at = Source::File(scope.path.to_owned(), item.line);
+            let name = format!("{}.{key}", scope.name);
+            reader.fault(name, Some(at), "it is empty", "write a text, or leave it out");
+            any = true;
+        }
+    }
+    any
 }
 
 /// A status, or an array of them: `429`, `"5xx"`, `"500-504"`.

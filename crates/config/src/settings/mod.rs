@@ -19,6 +19,7 @@ pub use admin::Admin;
 pub use credential::{ClientCredential, Credential};
 pub use listen::{Host, Listen};
 pub use log::{Log, LogFormat, LogLevel};
+pub(crate) use pool::MaxRest;
 pub use pool::{Limit, Pacing, Pool, Strategy, WhenExhausted};
 pub use proxy::{Proxy, ProxyUrl, ProxyVariables};
 pub use retry::Retry;

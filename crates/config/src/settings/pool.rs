@@ -40,6 +40,24 @@ pub struct Pool {
     pub pacing: Pacing,
 }
 
+/// The longest rest of an unavailable token, as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MaxRest {
+    /// The pool's longest cool-down, as in PixivFE.
+    Max,
+    Length(Duration),
+}
+
+impl MaxRest {
+    /// `None` where it is another setting's.
+    pub(crate) fn length(self) -> Option<Duration> {
+        match self {
+            Self::Max => None,
+            Self::Length(length) => Some(length),
+        }
+    }
+}
+
 /// How a token is chosen among the ready.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Strategy {

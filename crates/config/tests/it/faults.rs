@@ -113,30 +113,6 @@ fn a_file_that_is_away_is_told() {
 }
 
 #[test]
-fn a_bound_that_is_passed_names_both_settings_and_blames_what_was_written() {
-    for (set, want) in [
-        (
-            &[("PIXIVFE_API_BASE_TIMEOUT", "9s")][..],
-            "PIXIVFE_API_BASE_TIMEOUT (environment): 9s is longer than 8s of retry.max (default); \
-             write 8s at most, or change retry.max",
-        ),
-        (
-            &[("PIXIVFE_API_MAX_BACKOFF_TIME", "100ms")],
-            "PIXIVFE_API_MAX_BACKOFF_TIME (environment): 100ms is shorter than 500ms of retry.base (default); \
-             write 500ms at least, or change retry.base",
-        ),
-        (
-            &[("TIDEGATE_TOKEN_MAX_REST", "30s")],
-            "TIDEGATE_TOKEN_MAX_REST (environment): 30s is shorter than 32s of token.max (default); \
-             write 32s at least, or change token.max",
-        ),
-    ] {
-        let set: Vec<_> = set.iter().copied().chain([("PIXIVFE_TOKEN", "a")]).collect();
-        assert_eq!(faults(&env(&set)), want);
-    }
-}
-
-#[test]
 fn an_unknown_name_is_told_the_nearest() {
     for (name, meant) in [
         ("TIDEGATE_UPSTREEM", "TIDEGATE_UPSTREAM"),
@@ -147,15 +123,39 @@ fn an_unknown_name_is_told_the_nearest() {
         ("TIDEGATE_LOG_LEVEL", "TIDEGATE_LOG"),
         ("TIDEGATE_MAXBODY", "TIDEGATE_MAX_BODY"),
         ("TIDEGATE_tokens_file", "TIDEGATE_TOKEN_FILE"),
+        ("TIDEGATE_PROXY_URL", "TIDEGATE_PROXY"),
+        ("TIDEGATE_TOKEN_REPLICAS", "TIDEGATE_REPLICAS"),
+        ("TIDEGATE_SHUTDOWN", "TIDEGATE_SHUTDOWN_GRACE"),
+        ("TIDEGATE_CLIENT", "TIDEGATE_CLIENT_KEYS"),
     ] {
         let text = faults(&env(&[("PIXIVFE_TOKEN", "a"), (name, "zq81")]));
         assert_eq!(text, format!("{name} (environment): there is no such setting; did you mean {meant}?"));
     }
-    let text = faults(&env(&[("PIXIVFE_TOKEN", "a"), ("TIDEGATE_QQQQQQ", "x")]));
-    assert!(
-        text.ends_with("there is no such setting; take it away; `tidegate config` shows all names"),
-        "{text}"
-    );
+    // What is like nothing is told no name that was surely not meant.
+    for name in
+        ["TIDEGATE_QQQQQQ", "TIDEGATE_SERVICE", "TIDEGATE_USER", "TIDEGATE_X", "TIDEGATE_", "TIDEGATE_REGION"]
+    {
+        let text = faults(&env(&[("PIXIVFE_TOKEN", "a"), (name, "x")]));
+        assert!(
+            text.ends_with("there is no such setting; take it away; `tidegate config` shows all names"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_rule_matches_nothing_by_an_empty_text() {
+    for key in ["header", "header_missing", "body_contains"] {
+        for empty in ["", "  "] {
+            let text = format!("[[rule]]\nstatus = 200\nverdict = \"upstream\"\n{key} = \"{empty}\"\n");
+            assert_eq!(
+                faults(&toml(&text)),
+                format!("rule[1].{key} (tidegate.toml:4): it is empty; write a text, or leave it out")
+            );
+        }
+    }
+    let told = faults(&toml("[[rule]]\nbody_contains = \"\"\nverdict = \"success\"\n"));
+    assert_eq!(told.lines().count(), 1, "{told}");
 }
 
 #[test]

@@ -3,8 +3,10 @@
 
 mod anything;
 mod durations;
+mod extremes;
 mod faults;
 mod order;
+mod pairs;
 mod pixivfe;
 mod pools;
 mod presets;

@@ -96,13 +96,18 @@ fn a_pool_that_a_route_uses_needs_tokens_and_a_credential() {
 #[test]
 fn tokens_are_listed_then_read_from_the_file_each_once() {
     let sources = env(&[("PIXIVFE_TOKEN", "a, b,, a ,"), ("TIDEGATE_TOKEN_FILE", "dir/tokens")]);
-    let loaded = loaded(&with_file(sources, "dir/tokens", "\u{feff}# ours\r\nb\r\nlast=c\r\n"));
+    let loaded = loaded(&with_file(
+        sources,
+        "dir/tokens",
+        "\u{feff}# ours\r\nb\r\nlast=c\r\n\r\nagain=c weight=9\r\n",
+    ));
     let values: Vec<_> = loaded.settings.pools[0].tokens.iter().map(|token| token.value.expose()).collect();
     assert_eq!(values, ["a", "b", "c"]);
     assert_eq!(
         notices(&loaded),
         "token 3 of PIXIVFE_TOKEN (environment) is in pool \"default\" already and left out\n\
-         a token (dir/tokens:2) is in pool \"default\" already and left out\n"
+         a token (dir/tokens:2) is in pool \"default\" already and left out\n\
+         a token (dir/tokens:5) is in pool \"default\" already and left out\n"
     );
 }
 
