@@ -176,8 +176,6 @@ pub(crate) fn config_path(
             .find(|variable| variable.name == NAME)
             .map(|variable| PathBuf::from(variable.value))
     };
-    environment
-        .filter(|path| !path.as_os_str().is_empty())
-        .or_else(from_file)
-        .filter(|path| !path.as_os_str().is_empty())
+    let set = |path: &PathBuf| !path.to_str().is_some_and(|path| path.trim().is_empty());
+    environment.filter(set).or_else(from_file).filter(set)
 }

@@ -73,10 +73,14 @@ fn is_kubernetes(name: &str, value: &str) -> bool {
         || name.contains("_SERVICE_PORT_")
 }
 
-/// The variable that was probably meant: the one of the TOML path that the name spells, else the most alike.
+/// The variable that was probably meant: the one of the TOML path or of PixivFE's name that the name spells, else the
+/// most alike.
 fn nearest_variable(name: &str, known: &BTreeSet<&'static str>) -> Option<&'static str> {
-    let spelled = catalogue::all()
-        .find(|entry| format!("TIDEGATE_{}", entry.path().to_uppercase().replace('.', "_")) == name);
+    let rest = name.strip_prefix("TIDEGATE_")?;
+    let spelled = catalogue::all().find(|entry| {
+        entry.path().to_uppercase().replace('.', "_") == rest
+            || entry.env().iter().any(|known| known.strip_prefix("PIXIVFE_") == Some(rest))
+    });
     let ours = known.iter().copied().filter(|known| known.starts_with("TIDEGATE_"));
     spelled.and_then(|entry| entry.env().first().copied()).or_else(|| nearest(name, "TIDEGATE_".len(), ours))
 }

@@ -45,7 +45,10 @@ fn a_process_is_read_from_its_folder_and_environment() {
     write(".env", "# nothing\n");
     assert_eq!(child(folder.path(), &[("PIXIVFE_PORT", "1")]), ".env true, tidegate.toml true, Some(\"1\")");
     write(".env", "TIDEGATE_CONFIG=other.toml\n");
-    assert_eq!(child(folder.path(), &[("TIDEGATE_CONFIG", "")]), ".env true, other.toml true, None");
+    for unset in ["", "  "] {
+        let found = child(folder.path(), &[("TIDEGATE_CONFIG", unset)]);
+        assert_eq!(found, ".env true, other.toml true, None", "{unset:?}");
+    }
     assert_eq!(
         child(folder.path(), &[("TIDEGATE_CONFIG", "named.toml")]),
         ".env true, named.toml true, None"
