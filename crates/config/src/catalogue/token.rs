@@ -55,8 +55,8 @@ pub(crate) static MAX_RETRIES: Entry<u32> = Entry::new(
     "token.max_retries",
     &["TIDEGATE_TOKEN_MAX_RETRIES", "PIXIVFE_TOKEN_MAX_RETRIES", "PIXIVFE_MAX_RETRIES"],
     Fixed("5"),
-    // The failure after them is counted too.
-    Form::Number(parse::count::<0, { u32::MAX - 1 }>),
+    // Failures are counted on from there, in as many bits.
+    Form::Number(parse::count::<0, { u32::MAX / 2 }>),
     "Failures in a row after which a token is unavailable",
 );
 
