@@ -21,8 +21,8 @@ pub struct Ask<'a> {
     pub max_wait: Duration,
     /// The moment past which it does not wait.
     pub deadline: Option<Instant>,
-    /// Who asks, for fairness between clients. Waiting is first come first served whoever asks, in this
-    /// version.
+    /// Who asks. Clients that wait are served by turns, and within one client first come first served; all
+    /// who do not say are one client.
     pub client: Option<&'a str>,
 }
 

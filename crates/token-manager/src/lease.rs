@@ -1,10 +1,8 @@
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
 
-use crate::manager::Shared;
-use crate::pool::{Generation, Loan, Told};
-use crate::{Report, Token, TokenId};
+use crate::pool::{Generation, Loan, Pool, Told};
+use crate::{Outcome, Report, Token, TokenId};
 
 /// A token, lent to one attempt.
 ///
@@ -13,7 +11,6 @@ use crate::{Report, Token, TokenId};
 /// [`settle`](Self::settle). A lease that is dropped without it is nobody's fault.
 #[must_use = "a lease that is dropped frees its token"]
 pub struct Lease {
-    shared: Arc<Shared>,
     loan: Loan,
     told: Told,
 }
@@ -33,13 +30,13 @@ impl LeaseStamp {
 }
 
 impl Lease {
-    pub(crate) fn new(shared: Arc<Shared>, loan: Loan) -> Self {
-        Self { shared, loan, told: Told::Nothing }
+    pub(crate) fn new(loan: Loan) -> Self {
+        Self { loan, told: Told::Nothing }
     }
 
     /// The secret.
     pub fn token(&self) -> &Token {
-        &self.loan.entry.spec.value
+        &self.loan.entry.value
     }
 
     /// What stands for it.
@@ -49,10 +46,7 @@ impl Lease {
 
     /// What to call it where people can see it: its name, or its id.
     pub fn label(&self) -> Cow<'_, str> {
-        match &self.loan.entry.spec.name {
-            Some(name) => Cow::Borrowed(name),
-            None => Cow::Owned(self.id().to_string()),
-        }
+        Cow::Owned(self.loan.entry.name().unwrap_or_else(|| self.id().to_string()))
     }
 
     /// What to keep of it.
@@ -63,16 +57,31 @@ impl Lease {
     /// Tells what came of the attempt, as soon as the head of the response is there. Only the first call
     /// counts.
     pub fn settle(&mut self, report: &Report) {
-        if self.told == Told::Nothing {
-            self.told = Told::Outcome;
-            self.shared.settle(&self.loan, report);
+        if self.told == Told::Outcome {
+            return;
+        }
+        self.told = Told::Outcome;
+        let entry = &self.loan.entry;
+        entry.note(report);
+        let plain = report.outcome == Outcome::Success && report.quota.is_none();
+        if plain && !Pool::hears(&self.loan, entry.who_hears(), self.told) {
+            return;
+        }
+        // Without a pool nobody is left to hear of it.
+        if let Some(pool) = entry.home.pool.upgrade() {
+            pool.settle(&self.loan, report);
         }
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        self.shared.release(&self.loan, self.told);
+        let hears = self.loan.entry.leave();
+        if Pool::hears(&self.loan, hears, self.told) {
+            if let Some(pool) = self.loan.entry.home.pool.upgrade() {
+                pool.left(&self.loan, self.told);
+            }
+        }
     }
 }
 

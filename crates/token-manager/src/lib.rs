@@ -69,6 +69,7 @@
 struct Readme;
 
 mod ask;
+mod entry;
 mod error;
 mod id;
 mod lease;
@@ -77,6 +78,7 @@ mod params;
 mod pool;
 mod report;
 mod status;
+mod sync;
 mod token;
 mod wait_queue;
 pub mod wall;

@@ -4,7 +4,7 @@ mod desk;
 mod waiting;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -12,7 +12,9 @@ use desk::{Asked, Desk};
 use tokio::time::Instant;
 use waiting::Waiting;
 
+use crate::entry::Home;
 use crate::pool::{Loan, Pool, Told};
+use crate::sync::{Mutex, MutexGuard, PoisonError, now};
 use crate::{
     Ask, Exhausted, IdKey, Lease, LeaseStamp, Outcome, PoolParams, Report, StateCounts, TokenId, TokenSpec,
     TokenStatus, UnknownToken,
@@ -54,8 +56,13 @@ pub(crate) struct Shared {
 impl TokenManager {
     /// A pool of these tokens. Of two specs with the same value the first counts.
     pub fn new(name: &str, params: PoolParams, specs: Vec<TokenSpec>, key: IdKey) -> Self {
-        let desk = Mutex::new(Desk::new(params, with_ids(&key, specs), Instant::now()));
-        Self { shared: Arc::new(Shared { name: name.to_owned(), key, desk }) }
+        let specs = with_ids(&key, specs);
+        let shared = Arc::new_cyclic(|shared: &Weak<Shared>| {
+            let home = Arc::new(Home::of(shared.clone()));
+            let desk = Mutex::new(Desk::new(params, specs, home, now()));
+            Shared { name: name.to_owned(), key, desk }
+        });
+        Self { shared }
     }
 
     /// The pool's name in the settings.
@@ -68,7 +75,8 @@ impl TokenManager {
         *self.shared.lock().pool.params()
     }
 
-    /// Lends a token: at once if one is ready, else after a wait, first come first served.
+    /// Lends a token: at once if one is ready, else after a wait: by turns between clients, and
+    /// within one first come first served.
     ///
     /// A token that the request has not tried comes first. If none is ready, one that it has tried is lent
     /// once it is ready again. The future may be dropped at any time: a token that was granted meanwhile goes
@@ -85,7 +93,7 @@ impl TokenManager {
     /// Where it has to wait outside of a tokio runtime with its time driver enabled.
     pub async fn acquire(&self, ask: Ask<'_>) -> Result<Lease, Exhausted> {
         match self.shared.change(|desk, now| desk.ask(&ask, now)) {
-            Asked::Answered(answer) => answer.map(|loan| self.lease(loan)),
+            Asked::Answered(answer) => answer.map(Lease::new),
             Asked::Waiting(ticket, give_up) => Waiting::new(&self.shared, ticket, give_up).answer().await,
         }
     }
@@ -96,7 +104,7 @@ impl TokenManager {
     ///
     /// [`Exhausted`] if there is none.
     pub fn try_acquire(&self, tried: &[TokenId]) -> Result<Lease, Exhausted> {
-        self.shared.change(|desk, now| desk.try_lend(tried, now)).map(|loan| self.lease(loan))
+        self.shared.change(|desk, now| desk.try_lend(tried, now)).map(Lease::new)
     }
 
     /// Whether [`try_acquire`](Self::try_acquire) would lend a token now.
@@ -107,7 +115,7 @@ impl TokenManager {
     /// How long one who asks now would wait: zero if a token is ready, a second where only the end of running
     /// requests can tell, none where no token is expected at all.
     pub fn predicted_wait(&self) -> Option<Duration> {
-        self.shared.change(|desk, now| desk.forecast(now).wait(now))
+        self.shared.change(|desk, now| desk.forecast("", now).wait(now))
     }
 
     /// Charges a token with a fault that was found out after its lease was settled: a lone 403 to which
@@ -177,9 +185,11 @@ impl TokenManager {
     pub fn waiting(&self) -> usize {
         self.shared.lock().queue.len()
     }
+}
 
-    fn lease(&self, loan: Loan) -> Lease {
-        Lease::new(Arc::clone(&self.shared), loan)
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -202,7 +212,7 @@ impl Shared {
     /// Does something to the pool, then serves those who wait. Whoever is to be woken is woken without the
     /// lock.
     fn change<R>(&self, change: impl FnOnce(&mut Desk, Instant) -> R) -> R {
-        let now = Instant::now();
+        let now = now();
         let mut wakers = Wakers::default();
         let mut desk = self.lock();
         // First those who wait: a change that lends must not overtake them where time has freed a token.
@@ -221,7 +231,7 @@ impl Shared {
             let latest = desk.pool.latest();
             return change(&mut desk.pool, latest);
         }
-        let now = Instant::now();
+        let now = now();
         change(&mut desk.pool, now);
         desk.serve(now, &mut wakers);
     }
@@ -234,8 +244,9 @@ impl Shared {
         }
     }
 
-    pub(crate) fn release(&self, loan: &Loan, told: Told) {
-        self.change_timeless(|pool, now| pool.release(loan, told, now));
+    /// A lease has ended that the pool must hear of.
+    pub(crate) fn left(&self, loan: &Loan, told: Told) {
+        self.change_timeless(|pool, now| pool.left(loan, told, now));
     }
 }
 

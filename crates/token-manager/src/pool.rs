@@ -8,7 +8,10 @@
 //! make lendable, and the tally counts the rest.
 
 mod bits;
+mod blame;
 mod forecast;
+mod gate;
+mod groups;
 mod loan;
 mod moment;
 mod operate;
@@ -29,16 +32,20 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
+use blame::Blame;
 pub(crate) use forecast::Forecast;
+use gate::{Pass, Way};
+use groups::Groups;
 pub(crate) use loan::{Loan, Told};
 use moment::{Moment, Origin};
-use places::{IdHash, Places};
-pub(crate) use record::{Entry, Generation};
-use record::{Kind, Record, Standing};
+use places::Places;
+pub(crate) use record::Generation;
+use record::{Bounds, Effect, Kind, Record, Standing};
 use select::Selector;
 use wakes::Wakes;
 use window::{Frame, Window};
 
+use crate::entry::{Hears, Home};
 use crate::{Outcome, PoolParams, Report, TokenId, WhenExhausted};
 
 #[derive(Debug)]
@@ -51,13 +58,19 @@ pub(crate) struct Pool {
     records: Vec<Record>,
     places: Places,
     /// Tokens that a reload took away while leases of them were out: kept until the last one ends.
-    retired: HashMap<TokenId, Record, IdHash>,
+    retired: HashMap<TokenId, Record>,
     /// Which reload the indices of a loan are from.
-    epoch: u64,
+    epoch: u32,
     generations: u64,
     selector: Selector,
     wakes: Wakes,
     tally: Tally,
+    /// A rest of the whole pool, where a limit holds for the caller's address.
+    blame: Blame,
+    groups: Groups,
+    home: Arc<Home>,
+    /// Whether the home is on alert.
+    alert: bool,
 }
 
 /// How many tokens stand how.
@@ -69,7 +82,7 @@ struct Tally {
 
 impl Pool {
     /// A pool without tokens, whose time begins now.
-    pub(crate) fn new(params: PoolParams, now: Instant) -> Self {
+    pub(crate) fn new(params: PoolParams, home: Arc<Home>, now: Instant) -> Self {
         Self {
             params,
             frame: params.limit.and_then(Frame::new),
@@ -77,12 +90,16 @@ impl Pool {
             latest: Moment::BEFORE,
             records: Vec::new(),
             places: Places::default(),
-            retired: HashMap::default(),
+            retired: HashMap::new(),
             epoch: 0,
             generations: 0,
             selector: Selector::new(params.strategy, &[], 0),
             wakes: Wakes::new(0),
             tally: Tally::default(),
+            blame: Blame::new(Generation(0)),
+            groups: Groups::default(),
+            home,
+            alert: false,
         }
     }
 
@@ -97,7 +114,7 @@ impl Pool {
     /// Lends a ready token that is not among `tried`.
     pub(crate) fn lend_untried(&mut self, tried: &[TokenId], entropy: u64, now: Instant) -> Option<Loan> {
         let now = self.advance(now);
-        if self.tally.lendable == 0 {
+        if self.tally.lendable == 0 || !self.lets_pass(now) {
             return None;
         }
         for id in tried {
@@ -118,10 +135,11 @@ impl Pool {
             return untried;
         }
         let now = self.latest;
-        if self.tally.lendable > 0 {
+        let never_waits = self.params.when_exhausted == WhenExhausted::Soonest;
+        if self.tally.lendable > 0 && (never_waits || self.lets_pass(now)) {
             return self.selector.next(&self.records, entropy).map(|index| self.lend(index, now));
         }
-        if self.params.when_exhausted != WhenExhausted::Soonest {
+        if !never_waits {
             return None;
         }
         let index = self.soonest_resting(tried, now)?;
@@ -129,17 +147,20 @@ impl Pool {
         Some(self.lend(index, now))
     }
 
-    /// What came of a lease. Called once for each at most, with the head or without one.
+    /// What came of a lease. Called once for each at most, with the head or without one. What people are
+    /// shown of it ([`Entry::note`](crate::entry::Entry::note)) is the caller's to count.
     pub(crate) fn settle(&mut self, loan: &Loan, report: &Report, now: Instant) {
         let now = self.advance(now);
         let next = self.next_generation();
         let cool_down = self.params.cool_down;
-        self.change(loan, |record| {
-            record.settle(loan.generation, report, &cool_down, next, now);
+        let effect = self.change(loan, |record| {
+            let effect = record.settle(loan.generation, report, &cool_down, next, now);
             if loan.is_probe && report.outcome == Outcome::Unaffected {
                 record.give_back_probe(loan.generation);
             }
+            effect
         });
+        self.settle_gates(loan, report, effect.unwrap_or(Effect::Nothing), now);
     }
 
     /// A lease of this token and generation turned out to be the token's fault. Unknown tokens and old
@@ -150,26 +171,31 @@ impl Pool {
         let cool_down = self.params.cool_down;
         let report = Report { status: Some(status), ..Report::new(Outcome::Limited) };
         if let Some(index) = self.place(id) {
+            self.records[index].entry.note(&report);
             self.records[index].settle(generation, &report, &cool_down, next, now);
             self.refresh(index);
         }
     }
 
     /// A lease has ended. `told` is whether [`settle`](Self::settle) was called for it; if not, it was
-    /// nobody's fault.
-    pub(crate) fn release(&mut self, loan: &Loan, told: Told, now: Instant) {
+    /// nobody's fault. It counts as out until [`Entry::leave`](crate::entry::Entry::leave) is called, which
+    /// comes first.
+    pub(crate) fn left(&mut self, loan: &Loan, told: Told, now: Instant) {
         self.advance(now);
         self.change(loan, |record| {
-            record.release();
             if loan.is_probe && told == Told::Nothing {
                 record.give_back_probe(loan.generation);
             }
         });
+        if told == Told::Nothing {
+            self.give_back_passes(loan);
+        }
     }
 
     /// A lease that nobody took: as if it had never been lent.
     pub(crate) fn take_back(&mut self, loan: &Loan, now: Instant) {
         self.advance(now);
+        loan.entry.leave();
         let frame = self.frame;
         self.change(loan, |record| {
             record.unlend();
@@ -180,14 +206,23 @@ impl Pool {
                 record.give_back_probe(loan.generation);
             }
         });
+        self.give_back_passes(loan);
     }
 
     /// Whether a token that is not among `tried` can be lent now.
     pub(crate) fn has_ready(&mut self, tried: &[TokenId], now: Instant) -> bool {
-        self.advance(now);
+        let now = self.advance(now);
         let distinct = tried.iter().enumerate().filter(|(at, id)| !tried[..*at].contains(id));
         let listed = distinct.filter_map(|(_, &id)| self.place(id));
-        self.tally.lendable > listed.filter(|&index| self.records[index].known == Kind::Lendable).count()
+        self.lets_pass(now)
+            && self.tally.lendable
+                > listed.filter(|&index| self.records[index].known == Kind::Lendable).count()
+    }
+
+    /// Whether what is told of an ended or settled lease may matter to anybody.
+    pub(crate) fn hears(loan: &Loan, hears: Hears, told: Told) -> bool {
+        hears == Hears::Pool
+            || (told == Told::Nothing && (loan.is_probe || loan.passes.iter().any(|pass| pass.is_probe())))
     }
 
     /// The latest moment that the pool has seen: good enough a `now` for what does not depend on time.
@@ -204,46 +239,71 @@ impl Pool {
             }
             self.refresh(index);
         }
+        if self.alert {
+            self.blame.forget(self.latest);
+            self.set_alert();
+        }
         self.latest
     }
 
     fn lend(&mut self, index: usize, now: Moment) -> Loan {
         let record = &mut self.records[index];
         let is_probe = record.lend(now);
+        let mut passes = [self.blame.gate.pass(now), Pass::NONE];
+        let group = record.group;
+        if let Some(group) = group {
+            passes[1] = self.groups.gate(group).pass(now);
+        }
         let loan = Loan {
             entry: Arc::clone(&record.entry),
             generation: record.generation,
-            index,
+            lane: 0,
+            index: small(index),
             epoch: self.epoch,
             lent: now,
             is_probe,
+            passes,
         };
         if let (Some(frame), Some(window)) = (self.frame, &mut record.window) {
             window.lend(frame, now);
         }
-        self.refresh(index);
+        if self.records[index].is_touched_by_lends()
+            || self.frame.is_some()
+            || self.params.max_concurrency != 0
+        {
+            self.refresh(index);
+        }
+        if passes[1].is_probe() {
+            self.refresh_group(group);
+        }
         loan
     }
 
     /// Changes the record that a loan is of, wherever a reload has put it, and what follows from it.
-    fn change(&mut self, loan: &Loan, change: impl FnOnce(&mut Record)) {
-        let index = if loan.epoch == self.epoch { Some(loan.index) } else { self.place(loan.entry.id) };
+    fn change<R>(&mut self, loan: &Loan, change: impl FnOnce(&mut Record) -> R) -> Option<R> {
+        let id = loan.entry.id;
+        let index = if loan.epoch == self.epoch { Some(loan.index as usize) } else { self.place(id) };
         if let Some(index) = index {
-            change(&mut self.records[index]);
+            let result = change(&mut self.records[index]);
             self.refresh(index);
-        } else if let Some(record) = self.retired.get_mut(&loan.entry.id) {
-            change(record);
-            if record.in_flight == 0 {
-                self.retired.remove(&loan.entry.id);
-            }
+            return Some(result);
         }
+        let record = self.retired.get_mut(&id)?;
+        change(record);
+        if record.entry.in_flight() == 0 {
+            self.retired.remove(&id);
+        }
+        None
     }
 
     /// Enters how a token stands into the structures that follow the records.
     fn refresh(&mut self, index: usize) {
         let now = self.latest;
-        let limit_allows = self.limit_allows(index);
-        let standing = self.records[index].standing(self.params.max_concurrency, limit_allows, now);
+        let counted = self.params.max_concurrency != 0;
+        // Before its leases are counted: see `Entry`.
+        self.records[index].attend(counted);
+        let bounds = self.bounds(index);
+        let standing = self.records[index].standing(&bounds, now);
         let known = std::mem::replace(&mut self.records[index].known, standing.kind());
         if known != standing.kind() {
             match known {
@@ -270,11 +330,17 @@ impl Pool {
         }
     }
 
-    fn limit_allows(&mut self, index: usize) -> Moment {
-        match (self.frame, &mut self.records[index].window) {
+    fn bounds(&mut self, index: usize) -> Bounds {
+        let record = &mut self.records[index];
+        let limit_allows = match (self.frame, &mut record.window) {
             (Some(frame), Some(window)) => window.free_at(frame, self.latest),
             _ => Moment::BEFORE,
-        }
+        };
+        let group = match record.group {
+            Some(group) => self.groups.gate(group).way(self.latest),
+            None => Way::Open,
+        };
+        Bounds { max_concurrency: self.params.max_concurrency, limit_allows, group }
     }
 
     fn hide(&mut self, id: TokenId) {
@@ -290,7 +356,7 @@ impl Pool {
     }
 
     fn place(&self, id: TokenId) -> Option<usize> {
-        self.places.get(&id).map(|&index| index as usize)
+        self.places.get(id, |index| self.records[index].entry.id)
     }
 
     fn next_generation(&mut self) -> Generation {

@@ -1,8 +1,10 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::Wakers;
+use crate::entry::Home;
 use crate::pool::{Forecast, Loan, Pool};
 use crate::wait_queue::{Ticket, WaitQueue};
 use crate::{Ask, Exhausted, PoolParams, TokenId, TokenSpec, WhenExhausted};
@@ -29,8 +31,13 @@ pub(super) enum Asked {
 }
 
 impl Desk {
-    pub(super) fn new(params: PoolParams, specs: Vec<(TokenId, TokenSpec)>, now: Instant) -> Self {
-        let mut pool = Pool::new(params, now);
+    pub(super) fn new(
+        params: PoolParams,
+        specs: Vec<(TokenId, TokenSpec)>,
+        home: Arc<Home>,
+        now: Instant,
+    ) -> Self {
+        let mut pool = Pool::new(params, home, now);
         pool.reload(specs, now);
         Self { pool, queue: WaitQueue::new(), random: fastrand::Rng::new(), all_wait_to: None }
     }
@@ -38,7 +45,7 @@ impl Desk {
     /// Lends a ready token that is not among `tried`, or refuses.
     pub(super) fn try_lend(&mut self, tried: &[TokenId], now: Instant) -> Answer {
         let entropy = self.random.u64(..);
-        self.pool.lend_untried(tried, entropy, now).ok_or_else(|| self.exhausted(now))
+        self.pool.lend_untried(tried, entropy, now).ok_or_else(|| self.exhausted("", now))
     }
 
     /// Lends, lets wait, or refuses.
@@ -48,26 +55,27 @@ impl Desk {
             return Asked::Answered(Ok(loan));
         }
         let params = *self.pool.params();
+        let client = ask.client.unwrap_or_default();
         let give_up = later(now, ask.max_wait.min(params.max_wait));
         let give_up = ask.deadline.map_or(give_up, |deadline| give_up.min(deadline));
         let refused = params.when_exhausted == WhenExhausted::Fail
             || give_up <= now
             || self.queue.len() >= params.max_waiting
-            || self.forecast(now).is_later_than(give_up);
+            || self.forecast(client, now).is_later_than(give_up);
         if refused {
-            return Asked::Answered(Err(self.exhausted(now)));
+            return Asked::Answered(Err(self.exhausted(client, now)));
         }
-        Asked::Waiting(self.queue.push(ask.tried, give_up), give_up)
+        Asked::Waiting(self.queue.push(client, ask.tried, give_up), give_up)
     }
 
-    /// What one who asks now has to expect.
-    pub(super) fn forecast(&mut self, now: Instant) -> Forecast {
-        let ahead = self.queue.len();
+    /// What one of this client who asks now has to expect.
+    pub(super) fn forecast(&mut self, client: &str, now: Instant) -> Forecast {
+        let ahead = self.queue.ahead_of(client);
         self.pool.forecast(ahead, now)
     }
 
-    pub(super) fn exhausted(&mut self, now: Instant) -> Exhausted {
-        self.forecast(now).exhausted(self.pool.len(), now)
+    pub(super) fn exhausted(&mut self, client: &str, now: Instant) -> Exhausted {
+        self.forecast(client, now).exhausted(self.pool.len(), now)
     }
 
     /// Lends to those who wait, in their order, as many tokens as there are; refuses those for whom none can

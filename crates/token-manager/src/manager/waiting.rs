@@ -1,35 +1,34 @@
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::Instant;
 
 use super::desk::Answer;
 use super::{Shared, Wakers};
+use crate::sync::{Timer, now};
 use crate::wait_queue::Ticket;
 use crate::{Exhausted, Lease};
 
 /// One who waits. Dropped before its answer, it leaves the queue, and a token that it was granted goes to the
 /// next.
 pub(super) struct Waiting<'a> {
-    shared: &'a Arc<Shared>,
+    shared: &'a Shared,
     ticket: Option<Ticket>,
     give_up: Instant,
 }
 
 impl<'a> Waiting<'a> {
-    pub(super) fn new(shared: &'a Arc<Shared>, ticket: Ticket, give_up: Instant) -> Self {
+    pub(super) fn new(shared: &'a Shared, ticket: Ticket, give_up: Instant) -> Self {
         Self { shared, ticket: Some(ticket), give_up }
     }
 
     pub(super) async fn answer(mut self) -> Result<Lease, Exhausted> {
-        let mut timer = pin!(sleep_until(self.give_up));
-        let answer = poll_fn(|cx| self.poll(cx, timer.as_mut())).await;
-        answer.map(|loan| Lease::new(Arc::clone(self.shared), loan))
+        let mut timer = Timer::new(self.give_up);
+        let answer = poll_fn(|cx| self.poll(cx, &mut timer)).await;
+        answer.map(Lease::new)
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>, mut timer: Pin<&mut Sleep>) -> Poll<Answer> {
+    fn poll(&mut self, cx: &mut Context<'_>, timer: &mut Timer) -> Poll<Answer> {
         loop {
             let alarm = match self.look(cx) {
                 Ok(answer) => {
@@ -38,10 +37,8 @@ impl<'a> Waiting<'a> {
                 }
                 Err(alarm) => alarm,
             };
-            if timer.deadline() != alarm {
-                timer.as_mut().reset(alarm);
-            }
-            std::task::ready!(timer.as_mut().poll(cx));
+            timer.set(alarm);
+            std::task::ready!(timer.poll(cx));
         }
     }
 
@@ -50,7 +47,7 @@ impl<'a> Waiting<'a> {
         let Some(ticket) = &self.ticket else { return Err(self.give_up) };
         let waker = cx.waker().clone();
         let mut wakers = Wakers::default();
-        let now = Instant::now();
+        let now = now();
         let mut desk = self.shared.lock();
         if desk.queue.alarm().is_some_and(|alarm| alarm <= now) || self.give_up <= now {
             desk.serve(now, &mut wakers);
@@ -60,7 +57,7 @@ impl<'a> Waiting<'a> {
             Ok(answer)
         } else if self.give_up <= now {
             (_, unused) = desk.queue.remove(ticket);
-            let refusal = desk.exhausted(now);
+            let refusal = desk.exhausted("", now);
             // Who is next may have a timer to set.
             desk.serve(now, &mut wakers);
             Ok(Err(refusal))
@@ -85,7 +82,7 @@ impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         let Some(ticket) = self.ticket.take() else { return };
         let mut wakers = Wakers::default();
-        let now = Instant::now();
+        let now = now();
         let mut desk = self.shared.lock();
         let (answer, unused) = desk.queue.remove(&ticket);
         if let Some(Ok(loan)) = &answer {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Moment, Pool};
+use super::{Moment, Pool, Way};
 use crate::{Exhausted, TokenId};
 
 /// When the pool expects to lend to one who asks now.
@@ -47,7 +47,12 @@ impl Forecast {
 impl Pool {
     /// The next moment at which time alone makes a token lendable.
     pub(crate) fn next_wake(&self) -> Option<Instant> {
-        self.wakes.first().map(|(at, _)| self.origin.instant(at))
+        let wake = match self.blame.gate.way(self.latest) {
+            Way::From(until) if self.tally.lendable > 0 => Some(until),
+            Way::From(until) => self.wakes.first().map(|(at, _)| at.max(until)),
+            Way::Open | Way::ToProbe | Way::Held => self.wakes.first().map(|(at, _)| at),
+        };
+        wake.map(|at| self.origin.instant(at))
     }
 
     /// When to expect a token with so many waiting before.
@@ -56,14 +61,19 @@ impl Pool {
     /// same moment as the first. A token at its limit serves one for each lend that leaves its window.
     pub(crate) fn forecast(&mut self, ahead: usize, now: Instant) -> Forecast {
         let now = self.advance(now);
+        let gate = match self.blame.gate.way(now) {
+            Way::Open | Way::ToProbe => now,
+            Way::From(until) => until,
+            Way::Held => return Forecast::Unknown,
+        };
         if self.tally.lendable > 0 {
-            return Forecast::At(self.origin.instant(now));
+            return Forecast::At(self.origin.instant(gate));
         }
         if self.tally.held > 0 {
             return Forecast::Unknown;
         }
         match self.serves_at(ahead) {
-            Some(at) => Forecast::At(self.origin.instant(at)),
+            Some(at) => Forecast::At(self.origin.instant(at.max(gate))),
             None => Forecast::Never,
         }
     }
@@ -111,11 +121,9 @@ impl Pool {
         nodes.extend(self.wakes.entry(0).map(|(at, _)| Reverse((at, 0))));
         while let Some(Reverse((_, node))) = nodes.pop() {
             let (_, index) = self.wakes.entry(node)?;
-            let limit_allows = self.limit_allows(index);
+            let bounds = self.bounds(index);
             let record = &self.records[index];
-            if record.lendable_early(self.params.max_concurrency, limit_allows, now)
-                && !tried.contains(&record.entry.id)
-            {
+            if record.lendable_early(&bounds, now) && !tried.contains(&record.entry.id) {
                 return Some(index);
             }
             for child in [2 * node + 1, 2 * node + 2] {

@@ -109,7 +109,7 @@ struct Out {
 impl Pair {
     fn new(params: PoolParams, tokens: &[(usize, u32)], seed: u64) -> Self {
         let now = Instant::now();
-        let mut pool = Pool::new(params, now);
+        let mut pool = Pool::new(params, std::sync::Arc::default(), now);
         pool.reload(specs(&spec_text(tokens)), now);
         let model = Model::new(params, tokens);
         Self { pool, model, now, out: Vec::new(), stamps: Vec::new(), random: fastrand::Rng::with_seed(seed) }
@@ -127,6 +127,7 @@ impl Pair {
                 let out = &mut self.out[open[lease.index(open.len())]];
                 let millis = |millis: Option<u64>| millis.map(Duration::from_millis);
                 let report = Report { told: millis(told), quota: millis(quota), ..Report::new(outcome) };
+                out.loan.entry.note(&report);
                 self.pool.settle(&out.loan, &report, self.now);
                 self.model.settle(&out.lease, &report);
                 out.told = Told::Outcome;
@@ -134,7 +135,8 @@ impl Pair {
             Step::End { lease } => {
                 if !self.out.is_empty() {
                     let out = self.out.swap_remove(lease.index(self.out.len()));
-                    self.pool.release(&out.loan, out.told, self.now);
+                    out.loan.entry.leave();
+                    self.pool.left(&out.loan, out.told, self.now);
                     self.model.end(&out.lease, out.told);
                 }
             }
@@ -163,6 +165,7 @@ impl Pair {
             }
             Step::ResetAll => {
                 self.pool.reset_all(self.now);
+                self.model.reset_gate();
                 (0..NAMES.len()).for_each(|token| {
                     self.model.reset(token);
                 });
@@ -213,7 +216,7 @@ impl Pair {
             prop_assert!(candidates.is_empty(), "nothing lent where {candidates:?} could be");
             return Ok(());
         };
-        let token = NAMES.iter().position(|name| *name == loan.entry.spec.value.expose()).unwrap();
+        let token = NAMES.iter().position(|name| *name == loan.entry.value.expose()).unwrap();
         prop_assert!(candidates.contains(&token), "lent {token} where {candidates:?} could be");
         let lease = self.model.lend(token);
         self.stamps.push((token, loan.generation, lease.era));
@@ -274,7 +277,8 @@ fn run(
     }
     // Whatever has happened, the end of all leases and time bring every token back that no operator bars.
     for out in std::mem::take(&mut pair.out) {
-        pair.pool.release(&out.loan, out.told, pair.now);
+        out.loan.entry.leave();
+        pair.pool.left(&out.loan, out.told, pair.now);
         pair.model.end(&out.lease, out.told);
     }
     pair.pass(31 * 24 * 60 * 60 * 1000);
@@ -284,6 +288,8 @@ fn run(
     for _ in barred..pair.model.tokens.len() {
         let loan = pair.pool.lend_untried(&lent.ids, 0, pair.now);
         prop_assert!(loan.is_some(), "a token has not come back");
+        // A success opens the gate to the others, if it was shut.
+        loan.iter().for_each(|loan| pair.pool.settle(loan, &Report::new(Outcome::Success), pair.now));
         lent.ids.extend(loan.map(|loan| loan.entry.id));
     }
     Ok(())

@@ -1,18 +1,13 @@
+use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tidegate_backoff_core::{CoolDown, MAX_TOLD_REST};
 
+use super::gate::Way;
 use super::moment::Moment;
 use super::window::Window;
-use crate::{Outcome, Reason, Report, State, TokenId, TokenSpec};
-
-/// What stays the same while a token lives; leases share it with the pool.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) id: TokenId,
-    pub(crate) spec: TokenSpec,
-}
+use crate::entry::Entry;
+use crate::{Outcome, Reason, Report, State};
 
 /// A result's age: of this rest, or of one before. Numbers are the pool's, so that no token ever has one
 /// twice.
@@ -37,20 +32,46 @@ pub(super) struct Record {
     /// `Moment::BEFORE` if it was never lent.
     last_used: Moment,
     pub(super) requests: u64,
-    pub(super) successes: u64,
-    pub(super) rate_limited: u64,
-    pub(super) rejected: u64,
+    pub(super) rate_limited: u32,
+    pub(super) rejected: u32,
     pub(super) cooldowns: [u32; 4],
     pub(super) failures: u32,
     rejections: u32,
-    pub(super) in_flight: u32,
-    pub(super) last_status: Option<u16>,
+    pub(super) weight: NonZeroU32,
+    /// Its group's place in the pool's list.
+    pub(super) group: Option<NonZeroU32>,
+    /// After a limit: how many leases may be out, until enough successes have lifted it. 0 is any number.
+    ramp: u16,
     health: Health,
     reason: Option<Reason>,
     disabled: bool,
     probe_out: bool,
+    /// The pool is told of every event of the token.
+    attends: bool,
     /// How the pool has entered the token into its structures.
     pub(super) known: Kind,
+}
+
+/// What a report did to a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    Nothing,
+    /// A failure of its own: the kind.
+    Failed(Reason),
+    /// Its quota is used up until then.
+    QuotaEmpty(Moment),
+    Succeeded,
+}
+
+/// What a token's standing depends on besides its own state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// 0 for any number.
+    pub(super) max_concurrency: u32,
+    /// The moment from which the token's limit allows a lend.
+    pub(super) limit_allows: Moment,
+    /// What the group's gate says.
+    pub(super) group: Way,
 }
 
 /// When a token can be lent, as far as it is known now.
@@ -87,22 +108,28 @@ impl Standing {
 }
 
 impl Record {
-    pub(super) fn new(entry: Arc<Entry>, generation: Generation) -> Self {
+    /// After a limit, a token begins with so many leases at a time...
+    const RAMP: u16 = 2;
+    /// ... and with each success one more, up to so many; then with any number.
+    const RAMP_END: u16 = 16;
+
+    pub(super) fn new(entry: Arc<Entry>, weight: NonZeroU32, generation: Generation) -> Self {
         Self {
             entry,
+            weight,
+            group: None,
+            ramp: 0,
+            attends: false,
             window: None,
             generation,
             until: Moment::BEFORE,
             last_used: Moment::BEFORE,
             requests: 0,
-            successes: 0,
             rate_limited: 0,
             rejected: 0,
             cooldowns: [0; 4],
             failures: 0,
             rejections: 0,
-            in_flight: 0,
-            last_status: None,
             health: Health::Ready,
             reason: None,
             disabled: false,
@@ -130,15 +157,15 @@ impl Record {
         (self.health != Health::Ready && self.until > now && !self.disabled).then_some(self.until)
     }
 
-    /// `limit_allows` is the moment from which the token's limit allows a lend, `max_concurrency` 0 for any
-    /// number.
-    pub(super) fn standing(&self, max_concurrency: u32, limit_allows: Moment, now: Moment) -> Standing {
-        let rest = self.rests_until(now).unwrap_or(Moment::BEFORE).max(limit_allows);
+    /// When it can be lent. Reads how many leases are out: the pool attends by then.
+    pub(super) fn standing(&self, bounds: &Bounds, now: Moment) -> Standing {
+        let gate = if let Way::From(until) = bounds.group { until } else { Moment::BEFORE };
+        let rest = self.rests_until(now).unwrap_or(Moment::BEFORE).max(bounds.limit_allows).max(gate);
         if self.disabled {
             Standing::Barred
         } else if rest > now {
             Standing::From(rest)
-        } else if self.is_full(max_concurrency) || self.probe_out {
+        } else if self.probe_out || bounds.group == Way::Held || self.is_full(bounds.max_concurrency) {
             Standing::Held
         } else {
             Standing::Lendable
@@ -146,27 +173,50 @@ impl Record {
     }
 
     /// Whether a request that will not wait may have the token though it rests.
-    pub(super) fn lendable_early(&self, max_concurrency: u32, limit_allows: Moment, now: Moment) -> bool {
-        self.rests_until(now).is_some() && limit_allows <= now && !self.is_full(max_concurrency)
+    pub(super) fn lendable_early(&self, bounds: &Bounds, now: Moment) -> bool {
+        self.rests_until(now).is_some()
+            && bounds.limit_allows <= now
+            && matches!(bounds.group, Way::Open | Way::ToProbe)
+            && !self.is_full(bounds.max_concurrency)
     }
 
     fn is_full(&self, max_concurrency: u32) -> bool {
-        max_concurrency != 0 && self.in_flight >= max_concurrency
+        let ramp = u32::from(self.ramp);
+        if max_concurrency == 0 && ramp == 0 {
+            return false;
+        }
+        let out = self.entry.in_flight();
+        (max_concurrency != 0 && out >= max_concurrency) || (ramp != 0 && out >= ramp)
+    }
+
+    /// Has the leases tell the pool everything, or only what is remarkable: while the token is healthy and
+    /// nothing depends on how many are out.
+    pub(super) fn attend(&mut self, counted: bool) {
+        let attends = counted
+            || self.health != Health::Ready
+            || self.failures != 0
+            || self.rejections != 0
+            || self.ramp != 0
+            || self.group.is_some();
+        if attends != self.attends {
+            self.attends = attends;
+            if attends { self.entry.attend() } else { self.entry.neglect() }
+        }
+    }
+
+    /// Whether a lend can change when the token can be lent next.
+    pub(super) fn is_touched_by_lends(&self) -> bool {
+        self.attends
     }
 
     /// Counts a lease. Returns whether it is the token's probe.
     pub(super) fn lend(&mut self, now: Moment) -> bool {
-        self.in_flight = self.in_flight.saturating_add(1);
+        self.entry.enter();
         self.requests += 1;
         self.last_used = now;
         let is_probe = self.health != Health::Ready && self.until <= now;
         self.probe_out |= is_probe;
         is_probe
-    }
-
-    /// The lease has ended, whether or not it told anything.
-    pub(super) fn release(&mut self) {
-        self.in_flight = self.in_flight.saturating_sub(1);
     }
 
     /// The probe has told nothing: another may have it.
@@ -188,30 +238,67 @@ impl Record {
         cool_down: &CoolDown,
         next: Generation,
         now: Moment,
-    ) {
-        self.last_status = report.status.or(self.last_status);
+    ) -> Effect {
         let told = match report.outcome {
             Outcome::Limited | Outcome::Rejected => report.told.max(report.quota),
             Outcome::Success | Outcome::Unaffected => report.quota,
         };
         let told = told.map_or(Moment::BEFORE, |rest| now.after(rest.min(MAX_TOLD_REST)));
-        match report.outcome {
-            Outcome::Success => self.successes += 1,
-            Outcome::Limited => self.rate_limited += 1,
-            Outcome::Rejected => self.rejected += 1,
-            Outcome::Unaffected => {}
+        let counter = match report.outcome {
+            Outcome::Limited => Some(&mut self.rate_limited),
+            Outcome::Rejected => Some(&mut self.rejected),
+            Outcome::Success | Outcome::Unaffected => None,
+        };
+        if let Some(counter) = counter {
+            *counter = counter.saturating_add(1);
         }
         if lent != self.generation {
-            return self.extend(told, next, now);
+            self.extend(told, next, now);
+            return Effect::Nothing;
         }
-        match report.outcome {
-            Outcome::Success => self.recover(),
-            Outcome::Limited => return self.fail(Reason::RateLimited, told, cool_down, next, now),
-            Outcome::Rejected => return self.fail(Reason::Rejected, told, cool_down, next, now),
-            Outcome::Unaffected => {}
-        }
-        if told > now {
+        let kind = match report.outcome {
+            Outcome::Limited => Some(Reason::RateLimited),
+            Outcome::Rejected => Some(Reason::Rejected),
+            Outcome::Success => {
+                self.succeed();
+                None
+            }
+            Outcome::Unaffected => None,
+        };
+        if let Some(kind) = kind {
+            self.fail(kind, told, cool_down, next, now);
+            Effect::Failed(kind)
+        } else if told > now {
             self.rest(Health::Resting, Reason::QuotaEmpty, told, next);
+            Effect::QuotaEmpty(told)
+        } else if report.outcome == Outcome::Success {
+            Effect::Succeeded
+        } else {
+            Effect::Nothing
+        }
+    }
+
+    /// Comes back: after a limit by a few leases at a time, and with each success by one more.
+    fn succeed(&mut self) {
+        if self.reason == Some(Reason::RateLimited) {
+            self.recover();
+            self.ramp = Self::RAMP;
+        } else if self.health != Health::Ready || self.failures != 0 || self.rejections != 0 {
+            self.recover();
+        } else if self.ramp != 0 {
+            self.ramp += 1;
+            if self.ramp > Self::RAMP_END {
+                self.ramp = 0;
+            }
+        }
+    }
+
+    /// Its rest was the group's or the address's, and that is over.
+    pub(super) fn pardon(&mut self, next: Generation) {
+        if matches!(self.reason, Some(Reason::RateLimited | Reason::QuotaEmpty)) {
+            self.recover();
+            self.ramp = Self::RAMP;
+            self.generation = next;
         }
     }
 
@@ -249,6 +336,7 @@ impl Record {
         self.reason = None;
         self.failures = 0;
         self.rejections = 0;
+        self.ramp = 0;
         self.probe_out = false;
     }
 
@@ -277,16 +365,10 @@ impl Record {
     /// Forgets a lend that was never used.
     pub(super) fn unlend(&mut self) {
         self.requests = self.requests.saturating_sub(1);
-        self.release();
     }
 
     /// When it was last lent.
     pub(super) fn last_used(&self) -> Option<Moment> {
         (self.last_used > Moment::BEFORE).then_some(self.last_used)
-    }
-
-    /// How long the rest lasts from now.
-    pub(super) fn retry_in(&self, now: Moment) -> Duration {
-        self.rests_until(now).map_or(Duration::ZERO, |until| now.until(until))
     }
 }

@@ -1,11 +1,13 @@
 //! New tokens and new parameters while the pool works.
 
 use std::collections::HashMap;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::{Entry, Frame, IdHash, Kind, Places, Pool, Record, Selector, Tally, Wakes, Window, small};
+use super::{Frame, Kind, Places, Pool, Record, Selector, Tally, Wakes, Window, small};
+use crate::entry::Entry;
 use crate::{PoolParams, TokenId, TokenSpec};
 
 impl Pool {
@@ -16,26 +18,39 @@ impl Pool {
         self.advance(now);
         let at_cursor =
             self.records.get(self.selector.cursor()).or(self.records.first()).map(|record| record.entry.id);
-        let mut before: HashMap<TokenId, Record, IdHash> = std::mem::take(&mut self.retired);
+        let mut before: HashMap<TokenId, Record> = std::mem::take(&mut self.retired);
         before.extend(self.records.drain(..).map(|record| (record.entry.id, record)));
 
-        self.places = Places::with_capacity_and_hasher(specs.len(), IdHash::default());
+        let next = self.next_generation();
+        self.groups.empty(next);
+        self.places = Places::with_room_for(specs.len());
         for (id, spec) in specs {
-            let index = small(self.records.len());
-            if index == u32::MAX || self.places.contains_key(&id) {
+            let index = self.records.len();
+            if small(index) == u32::MAX || self.place(id).is_some() {
                 continue;
             }
-            self.places.insert(id, index);
-            let record = match before.remove(&id) {
-                Some(record) => respecified(record, spec),
-                None => self.new_record(Entry { id, spec }),
+            let TokenSpec { value, name, weight, group } = spec;
+            let mut record = match before.remove(&id) {
+                Some(mut record) => {
+                    record.entry.rename(name);
+                    record.weight = weight;
+                    record
+                }
+                None => self.new_record(Entry::new(id, value, name, Arc::clone(&self.home)), weight),
             };
+            let next = self.next_generation();
+            record.group = group.and_then(|group| self.groups.enter(&group, index, next));
+            self.places.insert(id, index);
             self.records.push(record);
         }
         self.records.shrink_to_fit();
-        before.retain(|_, record| record.in_flight > 0);
+        before.retain(|_, record| {
+            // The end of its last lease must be heard of: see `Entry`.
+            record.attend(true);
+            record.entry.in_flight() > 0
+        });
         self.retired = before;
-        self.epoch += 1;
+        self.epoch = self.epoch.wrapping_add(1);
         let cursor = at_cursor.and_then(|id| self.place(id)).unwrap_or(0);
         self.rebuild(cursor);
     }
@@ -59,9 +74,9 @@ impl Pool {
         self.rebuild(self.selector.cursor());
     }
 
-    fn new_record(&mut self, entry: Entry) -> Record {
+    fn new_record(&mut self, entry: Entry, weight: NonZeroU32) -> Record {
         let generation = self.next_generation();
-        let mut record = Record::new(Arc::new(entry), generation);
+        let mut record = Record::new(Arc::new(entry), weight, generation);
         record.window = self.new_window();
         record
     }
@@ -74,12 +89,4 @@ impl Pool {
         self.records.iter_mut().for_each(|record| record.known = Kind::Barred);
         (0..tokens).for_each(|index| self.refresh(index));
     }
-}
-
-/// The same token under a new name, weight or group. Leases that are out keep the old ones.
-fn respecified(mut record: Record, spec: TokenSpec) -> Record {
-    if record.entry.spec != spec {
-        record.entry = Arc::new(Entry { id: record.entry.id, spec });
-    }
-    record
 }

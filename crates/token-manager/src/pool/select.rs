@@ -30,7 +30,7 @@ pub(super) enum Selector {
 impl Selector {
     /// A selector without lendable tokens, for tokens of these weights; `cursor` is where round-robin begins.
     pub(super) fn new(strategy: Strategy, records: &[Record], cursor: usize) -> Self {
-        let weights = || records.iter().map(|record| record.entry.spec.weight.get());
+        let weights = || records.iter().map(|record| record.weight.get());
         let even = weights().all(|weight| weight == 1);
         match strategy {
             Strategy::RoundRobin if even => Self::RoundRobin(RoundRobin::new(records.len(), cursor)),
@@ -87,7 +87,7 @@ impl Selector {
             Self::WeightedRandom(it) => it.any(entropy),
             Self::UseOrder(it) => it.next(),
             Self::LeastLoaded(it) => it.less_loaded_of_two(entropy, |token| {
-                (records[token].in_flight, records[token].entry.spec.weight.get())
+                (records[token].entry.in_flight(), records[token].weight.get())
             }),
         }
     }

@@ -1,7 +1,9 @@
 //! Every rule of a token's life, by explicit moments.
 
+mod blame;
 mod burst;
 mod forecast;
+mod groups;
 mod limits;
 mod operators;
 mod probe;
@@ -10,6 +12,7 @@ mod rest;
 mod selection;
 mod soonest;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -29,11 +32,13 @@ pub(super) fn id(name: &str) -> TokenId {
     IdKey::from_bytes(b"tests").id(&crate::Token::new(name))
 }
 
-/// `name` or `name*weight`, separated by blanks.
+/// `name`, `name*weight` or `group:name`, separated by blanks.
 pub(super) fn specs(text: &str) -> Vec<(TokenId, TokenSpec)> {
     let spec = |word: &str| {
         let (name, weight) = word.split_once('*').unwrap_or((word, "1"));
-        (id(name), TokenSpec { weight: weight.parse().unwrap(), ..TokenSpec::new(name) })
+        let (group, name) = name.split_once(':').map_or((None, name), |(group, name)| (Some(group), name));
+        let group = group.map(str::to_owned);
+        (id(name), TokenSpec { weight: weight.parse().unwrap(), group, ..TokenSpec::new(name) })
     };
     text.split_whitespace().map(spec).collect()
 }
@@ -49,7 +54,7 @@ impl Rig {
 
     pub(super) fn with(tokens: &str, params: PoolParams) -> Self {
         let now = Instant::now();
-        let mut pool = Pool::new(params, now);
+        let mut pool = Pool::new(params, Arc::default(), now);
         pool.reload(specs(tokens), now);
         Self { pool, now, start: now, random: fastrand::Rng::with_seed(7) }
     }
@@ -70,6 +75,15 @@ impl Rig {
         self.try_lend().expect("a token is ready")
     }
 
+    /// Lends so many tokens, each another, and has all of them fail.
+    pub(super) fn fail_together(&mut self, count: usize, report: &Report) {
+        let loans: Vec<Loan> = (0..count).map(|_| self.lend()).collect();
+        for loan in &loans {
+            self.report(loan, report);
+            self.leave(loan);
+        }
+    }
+
     /// Lends until it is this token's turn; the others' leases are dropped at once.
     pub(super) fn lend_this(&mut self, name: &str) -> Loan {
         for _ in 0..1000 {
@@ -83,18 +97,26 @@ impl Rig {
     }
 
     pub(super) fn report(&mut self, loan: &Loan, report: &Report) {
+        loan.entry.note(report);
         self.pool.settle(loan, report, self.now);
     }
 
     /// Settles and ends a lease.
     pub(super) fn end(&mut self, loan: &Loan, outcome: Outcome) {
         self.report(loan, &Report::new(outcome));
-        self.pool.release(loan, Told::Outcome, self.now);
+        self.leave(loan);
+    }
+
+    /// Ends a lease that has been settled.
+    pub(super) fn leave(&mut self, loan: &Loan) {
+        loan.entry.leave();
+        self.pool.left(loan, Told::Outcome, self.now);
     }
 
     /// Ends a lease that told nothing.
     pub(super) fn drop(&mut self, loan: &Loan) {
-        self.pool.release(loan, Told::Nothing, self.now);
+        loan.entry.leave();
+        self.pool.left(loan, Told::Nothing, self.now);
     }
 
     /// Lends this token and has it fail.
@@ -130,7 +152,7 @@ impl Rig {
 }
 
 pub(super) fn name(loan: &Loan) -> String {
-    loan.entry.spec.value.expose().to_owned()
+    loan.entry.value.expose().to_owned()
 }
 
 pub(super) fn told(outcome: Outcome, seconds: u64) -> Report {

@@ -14,7 +14,12 @@ pub(super) struct Wakes {
 
 impl Wakes {
     pub(super) fn new(tokens: usize) -> Self {
-        Self { heap: Vec::with_capacity(tokens), place: vec![ABSENT; tokens] }
+        Self { heap: Vec::new(), place: vec![ABSENT; tokens] }
+    }
+
+    /// How many tokens wait for their time.
+    pub(super) fn len(&self) -> usize {
+        self.heap.len()
     }
 
     /// The earliest moment and its token.

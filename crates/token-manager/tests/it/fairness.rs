@@ -84,3 +84,43 @@ async fn each_waits_as_long_as_it_may_and_no_longer() {
     drop(held);
     assert!(pool.acquire(Ask::default()).await.is_ok());
 }
+
+#[tokio::test(start_paused = true)]
+async fn clients_that_wait_take_turns() {
+    let pool = pool("a", one_at_a_time());
+    let mut held = pool.try_acquire(&[]).unwrap();
+    let clients = ["crowd", "crowd", "crowd", "other", "crowd", "other", "third"];
+    let mut requests: Vec<_> =
+        clients.map(|client| Some((client, Request::waiting_as(&pool, client)))).into();
+    let mut order = Vec::new();
+    for _ in clients {
+        drop(held);
+        let next = requests
+            .iter_mut()
+            .position(|request| request.as_mut().is_some_and(|(_, request)| request.wakes() > 0));
+        let (client, mut request) = requests[next.expect("one is woken")].take().unwrap();
+        order.push((next.unwrap(), client));
+        held = request.poll().unwrap().unwrap();
+    }
+    let expected =
+        [(0, "crowd"), (3, "other"), (6, "third"), (1, "crowd"), (5, "other"), (2, "crowd"), (4, "crowd")];
+    assert_eq!(order, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_of_a_quiet_client_waits_one_turn_behind_a_thousand_of_another() {
+    let limit = Limit { count: 1, per: secs(10) };
+    let pool = pool("a", PoolParams { limit: Some(limit), max_wait: secs(60), ..PoolParams::default() });
+    drop(pool.try_acquire(&[]).unwrap());
+    let ask = |client| Ask { client: Some(client), ..Ask::default() };
+    let mut crowd: Vec<_> = (0..6).map(|_| Request::waiting_as(&pool, "crowd")).collect();
+    // Six of the crowd are served at 10, 20, ... 60 s; a seventh cannot be within its 60 s.
+    let refused = pool.acquire(ask("crowd")).await.unwrap_err();
+    assert_eq!(refused.retry_in, Some(secs(70)));
+    let mut single = Request::waiting_as(&pool, "single");
+    advance(secs(10)).await;
+    drop(crowd[0].granted());
+    advance(secs(10)).await;
+    assert_eq!(crowd[1].wakes(), 0);
+    drop(single.granted());
+}

@@ -64,9 +64,24 @@ impl Request {
         Self::waiting_with(pool, secs(3600), Vec::new())
     }
 
+    /// A request of this client that has asked, and waits.
+    pub(crate) fn waiting_as(pool: &TokenManager, client: &'static str) -> Self {
+        Self::ask(pool, secs(3600), Vec::new(), Some(client))
+    }
+
     pub(crate) fn waiting_with(pool: &TokenManager, max_wait: Duration, tried: Vec<TokenId>) -> Self {
+        Self::ask(pool, max_wait, tried, None)
+    }
+
+    fn ask(
+        pool: &TokenManager,
+        max_wait: Duration,
+        tried: Vec<TokenId>,
+        client: Option<&'static str>,
+    ) -> Self {
         let pool = pool.clone();
-        let ask = async move { pool.acquire(Ask { tried: &tried, max_wait, ..Ask::default() }).await };
+        let ask =
+            async move { pool.acquire(Ask { tried: &tried, max_wait, client, ..Ask::default() }).await };
         let mut request = Self { future: Box::pin(ask), wakes: Arc::default() };
         assert!(request.poll().is_none(), "nothing is ready");
         request

@@ -1,7 +1,7 @@
 use tidegate_token_manager::{Ask, Exhausted, Limit, Outcome, PoolParams, Report, WhenExhausted};
 use tokio::time::{Instant, advance};
 
-use crate::support::{Request, id, millis, name, pool, rest, secs, status};
+use crate::support::{Request, id, millis, name, pool, rest, secs};
 
 fn patient() -> PoolParams {
     PoolParams { max_wait: secs(3600), ..PoolParams::default() }
@@ -106,20 +106,27 @@ async fn a_switch_takes_an_untried_token_or_waits_for_a_tried_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_returning_token_serves_one_probe_and_then_everybody() {
+async fn a_returning_token_serves_one_probe_then_two_then_ever_more() {
     let pool = pool("a", patient());
     rest(&pool, 2);
-    let mut requests: Vec<_> = (0..10).map(|_| Request::waiting(&pool)).collect();
+    let mut requests: Vec<_> = (0..30).map(|_| Request::waiting(&pool)).collect();
     advance(secs(2)).await;
-    let mut probe = requests.remove(0).granted();
-    assert!(requests.iter_mut().all(|request| request.poll().is_none()), "one probe");
-    requests.iter().for_each(|request| {
-        request.wakes();
-    });
-    probe.settle(&Report::new(Outcome::Success));
-    let leases: Vec<_> = requests.iter_mut().map(Request::granted).collect();
-    assert_eq!(status(&pool, "a").in_flight, 10, "the probe's body too");
-    drop(leases);
+    let mut served = Vec::new();
+    let mut out = Vec::new();
+    while !requests.is_empty() || !out.is_empty() {
+        out.drain(..).for_each(|mut lease: tidegate_token_manager::Lease| {
+            lease.settle(&Report::new(Outcome::Success));
+        });
+        requests.retain_mut(|request| match request.poll() {
+            Some(lease) => {
+                out.push(lease.unwrap());
+                false
+            }
+            None => true,
+        });
+        served.push(out.len());
+    }
+    assert_eq!(served, [1, 2, 4, 8, 15, 0], "nobody is left waiting");
 }
 
 #[tokio::test(start_paused = true)]

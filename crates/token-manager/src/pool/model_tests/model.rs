@@ -16,6 +16,23 @@ pub(super) struct Model {
     cursor: usize,
     /// For least-recently-used: names, the longest unused first.
     order: VecDeque<usize>,
+    gate: Gate,
+}
+
+/// The rest that the whole pool takes where the caller's address is to blame.
+#[derive(Debug, Default)]
+struct Gate {
+    /// The end of the rest, over or not, while the gate is shut.
+    until: Option<u64>,
+    failures: u32,
+    probe: bool,
+    era: u64,
+    kind: Option<Reason>,
+    /// Who was refused when, and the rest it was told.
+    recent: Vec<(usize, u64, u64)>,
+    blamed: Vec<usize>,
+    since: u64,
+    acquitted_until: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -31,6 +48,8 @@ pub(super) struct Token {
     probe: bool,
     pub(super) failures: u32,
     rejections: u32,
+    /// How many may be out after a limit; 0 is any number.
+    ramp: u32,
     pub(super) in_flight: u32,
     lends: Vec<u64>,
     last_used: Option<u64>,
@@ -44,6 +63,8 @@ pub(super) struct Lease {
     pub(super) era: u64,
     lent: u64,
     probe: bool,
+    gate_era: u64,
+    gate_probe: bool,
 }
 
 #[derive(Debug, PartialEq)]
@@ -68,12 +89,37 @@ impl Model {
             eras: 0,
             cursor: 0,
             order: VecDeque::new(),
+            gate: Gate::default(),
         };
         this.reload(tokens);
         this
     }
 
+    /// The end of the whole pool's rest.
+    fn whole_rest(&self) -> Option<u64> {
+        self.gate.until.filter(|&until| until > self.now)
+    }
+
+    fn lets_pass(&self) -> bool {
+        self.whole_rest().is_none() && !(self.gate.until.is_some() && self.gate.probe)
+    }
+
+    /// Whether the whole pool's rest is the one that keeps the token.
+    fn rests_with_all(&self, token: &Token) -> Option<u64> {
+        let own = token.rest.map(|(until, _)| until).filter(|&until| until > self.now);
+        self.whole_rest().filter(|&until| !token.disabled && own.is_none_or(|own| own < until))
+    }
+
+    /// What people are shown.
     pub(super) fn state(&self, token: &Token) -> State {
+        let own = self.own_state(token);
+        match self.rests_with_all(token) {
+            Some(_) if own != State::Unavailable => State::Cooling,
+            _ => own,
+        }
+    }
+
+    fn own_state(&self, token: &Token) -> State {
         match token.rest {
             _ if token.disabled => State::Disabled,
             None => State::Ready,
@@ -84,11 +130,18 @@ impl Model {
     }
 
     pub(super) fn reason(&self, token: &Token) -> Option<Reason> {
-        if token.disabled { Some(Reason::Operator) } else { token.why }
+        match self.rests_with_all(token) {
+            Some(_) => self.gate.kind,
+            None if token.disabled => Some(Reason::Operator),
+            None => token.why,
+        }
     }
 
     pub(super) fn rest_left(&self, token: &Token) -> Option<Duration> {
-        match (self.state(token), token.rest) {
+        if let Some(until) = self.rests_with_all(token) {
+            return Some(Duration::from_millis(until - self.now));
+        }
+        match (self.own_state(token), token.rest) {
             (State::Cooling | State::Unavailable, Some((until, _))) => {
                 Some(Duration::from_millis(until - self.now))
             }
@@ -110,15 +163,16 @@ impl Model {
     }
 
     fn full(&self, token: &Token) -> bool {
-        self.params.max_concurrency > 0 && token.in_flight >= self.params.max_concurrency
+        let bounds = [self.params.max_concurrency, token.ramp];
+        bounds.iter().any(|&bound| bound > 0 && token.in_flight >= bound)
     }
 
     fn rests(&self, token: &Token) -> bool {
-        matches!(self.state(token), State::Cooling | State::Unavailable)
+        matches!(self.own_state(token), State::Cooling | State::Unavailable)
     }
 
     fn lendable(&self, token: &Token) -> bool {
-        let state_allows = match self.state(token) {
+        let state_allows = match self.own_state(token) {
             State::Ready => true,
             State::Probing => !token.probe,
             _ => false,
@@ -127,17 +181,22 @@ impl Model {
     }
 
     pub(super) fn has_ready(&self, tried: &[usize]) -> bool {
-        self.tokens.iter().any(|token| self.lendable(token) && !tried.contains(&token.name))
+        self.lets_pass()
+            && self.tokens.iter().any(|token| self.lendable(token) && !tried.contains(&token.name))
     }
 
     /// Which tokens may be lent: the very one where the strategy leaves no choice.
     pub(super) fn candidates(&self, tried: &[usize], any: bool) -> Vec<usize> {
         let lendable: Vec<&Token> = self.tokens.iter().filter(|token| self.lendable(token)).collect();
+        let soonest = any && self.params.when_exhausted == WhenExhausted::Soonest;
+        if !self.lets_pass() && !soonest {
+            return Vec::new();
+        }
         let mut chosen: Vec<usize> =
             lendable.iter().map(|token| token.name).filter(|name| !tried.contains(name)).collect();
-        if chosen.is_empty() && any {
+        if any && (chosen.is_empty() || !self.lets_pass()) {
             chosen = lendable.iter().map(|token| token.name).collect();
-            if chosen.is_empty() && self.params.when_exhausted == WhenExhausted::Soonest {
+            if chosen.is_empty() && soonest {
                 return self.soonest(tried);
             }
         }
@@ -174,6 +233,9 @@ impl Model {
         }
         self.order.retain(|&other| other != name);
         self.order.push_back(name);
+        let gate_probe = self.gate.until.is_some_and(|until| until <= now) && !self.gate.probe;
+        self.gate.probe |= gate_probe;
+        let gate_era = self.gate.era;
         let token = &mut self.tokens[place];
         let probe = token.rest.is_some() && !early;
         token.probe |= probe;
@@ -181,12 +243,97 @@ impl Model {
         token.counts[0] += 1;
         token.lends.push(now);
         token.last_used = Some(now);
-        Lease { name, era: token.era, lent: now, probe }
+        Lease { name, era: token.era, lent: now, probe, gate_era, gate_probe }
     }
 
     pub(super) fn settle(&mut self, lease: &Lease, report: &Report) {
+        let failed = self.settle_own(lease, report);
+        let millis = |time: Option<Duration>| time.map_or(0, |time| u64::try_from(time.as_millis()).unwrap());
+        let (next, now) = (self.next_era(), self.now);
+        let ours = lease.gate_probe && lease.gate_era == self.gate.era;
+        if let Some(kind) = failed {
+            let told = millis(report.told).max(millis(report.quota));
+            if let Some(told) = self.suspect(lease.name, kind, told).or(lease.gate_probe.then_some(told)) {
+                self.gate.failures += 1;
+                let rest = self.params.cool_down.rest(self.gate.failures, 0).duration;
+                let rest = u64::try_from(rest.as_millis()).unwrap().max(told.min(MONTH));
+                self.gate.until = Some(self.gate.until.unwrap_or(0).max(now + rest));
+                self.gate.probe = false;
+                self.gate.era = next;
+            }
+        } else if report.outcome == Outcome::Success && lease.gate_probe {
+            if self.gate.until.is_some() && lease.gate_era == self.gate.era {
+                let blamed = std::mem::take(&mut self.gate.blamed);
+                self.open_gate(next);
+                let kind = self.gate.kind;
+                for name in blamed.into_iter().filter(|_| kind == Some(Reason::RateLimited)) {
+                    let next = self.next_era();
+                    let Some(token) = self.token(name) else { continue };
+                    if matches!(token.why, Some(Reason::RateLimited | Reason::QuotaEmpty)) {
+                        token.recover();
+                        token.ramp = 2;
+                        token.era = next;
+                    }
+                }
+            }
+        } else if report.outcome == Outcome::Success {
+            if self.gate.until.is_some() {
+                if lease.lent >= self.gate.since {
+                    self.open_gate(next);
+                    self.gate.blamed.clear();
+                    self.gate.acquitted_until = now + 60_000;
+                }
+            } else {
+                self.gate.recent.retain(|&(_, at, _)| at + 1000 >= now);
+                if self.gate.recent.first().is_some_and(|&(_, at, _)| lease.lent >= at) {
+                    self.gate.recent.clear();
+                }
+            }
+        } else if ours {
+            self.gate.probe = false;
+        }
+    }
+
+    fn open_gate(&mut self, next: u64) {
+        self.gate.until = None;
+        self.gate.failures = 0;
+        self.gate.probe = false;
+        self.gate.era = next;
+    }
+
+    /// Enters a refusal. Returns the least rest that was told, where the address is to blame.
+    fn suspect(&mut self, name: usize, kind: Reason, told: u64) -> Option<u64> {
+        let enabled = self.tokens.iter().filter(|token| !token.disabled).count();
+        let (gate, now) = (&mut self.gate, self.now);
+        if gate.until.is_some() {
+            if gate.kind == Some(kind) && !gate.blamed.contains(&name) {
+                gate.blamed.push(name);
+            }
+            return None;
+        }
+        if gate.kind != Some(kind) {
+            gate.recent.clear();
+            gate.kind = Some(kind);
+        }
+        gate.recent.retain(|&(other, at, _)| other != name && at + 1000 >= now);
+        gate.recent.push((name, now, told));
+        if enabled < 2 || gate.recent.len() < enabled.min(3) {
+            return None;
+        }
+        if now < gate.acquitted_until {
+            gate.recent.remove(0);
+            return None;
+        }
+        gate.since = gate.recent[0].1;
+        gate.blamed = gate.recent.iter().map(|&(name, _, _)| name).collect();
+        gate.recent.drain(..).map(|(_, _, told)| told).min()
+    }
+
+    /// What the report means to the token itself. Returns the kind of a failure that counts.
+    fn settle_own(&mut self, lease: &Lease, report: &Report) -> Option<Reason> {
+        let present = self.tokens.iter().any(|token| token.name == lease.name);
         let (now, cool_down, next) = (self.now, self.params.cool_down, self.next_era());
-        let Some(token) = self.any_token(lease.name) else { return };
+        let token = self.any_token(lease.name)?;
         let refused = matches!(report.outcome, Outcome::Limited | Outcome::Rejected);
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap().min(MONTH);
         let told = if refused { report.told.map_or(0, millis) } else { 0 };
@@ -204,10 +351,10 @@ impl Model {
                     token.void(next);
                 }
             }
-            return;
+            return None;
         }
         if report.outcome == Outcome::Success {
-            token.recover();
+            token.succeed();
         }
         if report.outcome == Outcome::Unaffected && lease.probe {
             token.probe = false;
@@ -221,20 +368,26 @@ impl Model {
             token.rest = Some((until.max(told).max(rested), rest.unavailable));
             let why = if report.outcome == Outcome::Limited { Reason::RateLimited } else { Reason::Rejected };
             token.begin(why, next);
-        } else if told > now {
+            return Some(why).filter(|_| present);
+        }
+        if told > now {
             token.rest = Some((told.max(rested), false));
             token.begin(Reason::QuotaEmpty, next);
         }
+        None
     }
 
     pub(super) fn charge(&mut self, name: usize, era: u64) {
         if self.token(name).is_some() {
-            let lease = Lease { name, era, lent: 0, probe: false };
-            self.settle(&lease, &Report::new(Outcome::Limited));
+            let lease = Lease { name, era, lent: 0, probe: false, gate_era: 0, gate_probe: false };
+            self.settle_own(&lease, &Report::new(Outcome::Limited));
         }
     }
 
     pub(super) fn end(&mut self, lease: &Lease, told: Told) {
+        if told == Told::Nothing && lease.gate_probe && lease.gate_era == self.gate.era {
+            self.gate.probe = false;
+        }
         let token = self.any_token(lease.name).unwrap();
         token.in_flight -= 1;
         if told == Told::Nothing && lease.probe && lease.era == token.era {
@@ -254,7 +407,15 @@ impl Model {
 
     pub(super) fn reset(&mut self, name: usize) -> bool {
         let next = self.next_era();
-        self.token(name).map(Token::recover_from_rest(next)).is_some()
+        let found = self.token(name).map(Token::recover_from_rest(next)).is_some();
+        if found && self.gate.until.is_some() {
+            self.reset_gate();
+        }
+        found
+    }
+
+    pub(super) fn reset_gate(&mut self) {
+        self.gate = Gate { era: self.next_era(), ..Gate::default() };
     }
 
     pub(super) fn disable(&mut self, name: usize) -> bool {
@@ -324,8 +485,12 @@ impl Model {
 
     /// When one who asks now with so many before can expect a token.
     pub(super) fn expected(&self, ahead: usize) -> Expected {
-        if self.has_ready(&[]) {
-            return Expected::At(self.now);
+        let gate = self.whole_rest().unwrap_or(self.now);
+        if self.gate.until.is_some() && self.gate.probe && gate == self.now {
+            return Expected::Unknown;
+        }
+        if self.tokens.iter().any(|token| self.lendable(token)) {
+            return Expected::At(gate);
         }
         let enabled = || self.tokens.iter().filter(|token| !token.disabled);
         if enabled().any(|token| !self.rests(token) && !self.at_limit(token)) {
@@ -333,7 +498,7 @@ impl Model {
         }
         let mut serves: Vec<u64> = enabled().flat_map(|token| self.serves(token, ahead + 1)).collect();
         serves.sort_unstable();
-        serves.get(ahead).map_or(Expected::Never, |&at| Expected::At(at))
+        serves.get(ahead).map_or(Expected::Never, |&at| Expected::At(at.max(gate)))
     }
 
     /// The moments at which the token can serve the next so many, if each is served as soon as can be.
@@ -380,6 +545,7 @@ impl Token {
             probe: false,
             failures: 0,
             rejections: 0,
+            ramp: 0,
             in_flight: 0,
             lends: Vec::new(),
             last_used: None,
@@ -388,7 +554,19 @@ impl Token {
         }
     }
 
+    fn succeed(&mut self) {
+        if self.why == Some(Reason::RateLimited) {
+            self.recover();
+            self.ramp = 2;
+        } else if self.rest.is_some() || self.failures > 0 {
+            self.recover();
+        } else if self.ramp > 0 {
+            self.ramp = if self.ramp == 16 { 0 } else { self.ramp + 1 };
+        }
+    }
+
     fn recover(&mut self) {
+        self.ramp = 0;
         self.rest = None;
         self.why = None;
         self.failures = 0;

@@ -51,7 +51,7 @@ fn concurrency_counts_until_the_body_has_ended() {
     assert!(rig.try_lend().is_none());
     rig.report(&first, &Report::new(Outcome::Success));
     assert!(rig.try_lend().is_none(), "its body still streams");
-    rig.pool.release(&first, Told::Outcome, rig.now);
+    rig.leave(&first);
     let third = rig.lend();
     assert!(rig.try_lend().is_none());
     rig.drop(&second);
@@ -67,7 +67,7 @@ fn a_probe_counts_towards_concurrency() {
     rig.report(&loan, &Report::new(Outcome::Limited));
     rig.pass(secs(1));
     assert!(rig.try_lend().is_none(), "the refused attempt's body still streams");
-    rig.pool.release(&loan, Told::Outcome, rig.now);
+    rig.leave(&loan);
     let probe = rig.lend();
     rig.report(&probe, &Report::new(Outcome::Success));
     assert!(rig.try_lend().is_none());

@@ -24,9 +24,56 @@ fn a_probe_that_succeeds_makes_it_ready_before_its_body_has_ended() {
     let probe = rig.lend();
     rig.report(&probe, &Report::new(Outcome::Success));
     assert_eq!(rig.state("a"), State::Ready);
-    let others: Vec<_> = (0..5).map(|_| rig.lend()).collect();
-    assert_eq!(rig.status("a").in_flight, 6);
-    others.iter().for_each(|loan| rig.drop(loan));
+    let other = rig.lend();
+    assert_eq!(rig.status("a").in_flight, 2);
+    rig.drop(&other);
+}
+
+#[test]
+fn a_token_that_was_limited_comes_back_by_one_lease_more_for_each_success() {
+    let mut rig = rested("a");
+    let probe = rig.lend();
+    let mut out = vec![probe];
+    let mut at_once = Vec::new();
+    for _ in 0..6 {
+        at_once.push(out.len());
+        // All succeed, and their bodies end.
+        for loan in std::mem::take(&mut out) {
+            rig.end(&loan, Outcome::Success);
+        }
+        out.extend(std::iter::from_fn(|| rig.try_lend()).take(100));
+    }
+    assert_eq!(at_once, [1, 2, 4, 8, 16, 100]);
+}
+
+#[test]
+fn bodies_that_still_stream_do_not_hold_a_token_back_that_comes_back() {
+    let mut rig = rested("a");
+    let streaming: Vec<_> = (0..40)
+        .map(|_| {
+            let loan = rig.lend();
+            rig.report(&loan, &Report::new(Outcome::Success));
+            loan
+        })
+        .collect();
+    assert_eq!(rig.status("a").in_flight, 40);
+    streaming.iter().for_each(|loan| rig.leave(loan));
+}
+
+#[test]
+fn a_token_that_was_rejected_or_had_no_quota_left_comes_back_at_once() {
+    let mut rig = Rig::new("a");
+    rig.fail("a", Outcome::Rejected);
+    rig.pass(secs(1));
+    let probe = rig.lend();
+    rig.end(&probe, Outcome::Success);
+    let loan = rig.lend();
+    rig.report(&loan, &quota(Outcome::Success, 1));
+    rig.pass(secs(1));
+    let probe = rig.lend();
+    rig.end(&probe, Outcome::Success);
+    let out: Vec<_> = (0..50).map(|_| rig.lend()).collect();
+    out.iter().for_each(|loan| rig.drop(loan));
 }
 
 #[test]
@@ -45,7 +92,8 @@ fn anything_else_gives_the_probe_back() {
         assert_eq!((rig.state("a"), rig.status("a").failures), (State::Probing, 1));
         let next = rig.lend();
         assert!(rig.try_lend().is_none());
-        rig.pool.release(&probe, Told::Outcome, rig.now);
+        probe.entry.leave();
+        rig.pool.left(&probe, Told::Outcome, rig.now);
         assert!(
             rig.try_lend().is_none(),
             "the end of the first probe's body gives nothing back that the next one holds"

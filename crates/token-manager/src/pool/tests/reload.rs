@@ -25,7 +25,7 @@ fn tokens_that_stay_keep_their_state_in_the_new_order() {
             [State::Ready, State::Disabled, State::Cooling]
         );
         assert_eq!((rig.retry_in("a"), rig.status("a").in_flight), (secs(100), 1));
-        rig.pool.release(&loan, Told::Outcome, rig.now);
+        rig.leave(&loan);
         assert_eq!(rig.status("a").in_flight, 0, "{strategy}: a lease finds its token where it is now");
         assert_eq!(rig.lends(2), "d d");
     }
@@ -49,7 +49,7 @@ fn a_token_that_goes_gets_no_new_request_and_its_leases_end_well() {
     rig.report(&loan, &Report::new(Outcome::Limited));
     rig.pool.charge(id("a"), generation(&loan), 403, rig.now);
     assert!(rig.pool.reset(id("a"), rig.now).is_err());
-    rig.pool.release(&loan, Told::Outcome, rig.now);
+    rig.leave(&loan);
     assert!(rig.pool.retired.is_empty(), "nothing is kept of it");
     rig.reload("a b");
     assert_eq!((rig.state("a"), rig.status("a").requests), (State::Ready, 0), "a new token");

@@ -10,7 +10,7 @@ fn resting(params: PoolParams) -> Rig {
     for (name, seconds) in [("a", 20), ("b", 10)] {
         let loan = rig.lend_this(name);
         rig.report(&loan, &told(Outcome::Limited, seconds));
-        rig.pool.release(&loan, Told::Outcome, rig.now);
+        rig.leave(&loan);
     }
     rig
 }

@@ -1,0 +1,57 @@
+//! What a round costs by the wall clock when threads contend: `cargo xtask bench contention`.
+//!
+//! Divan's threads begin together but make too few rounds in a sample to contend all the time; these make a
+//! ten thousand each. Shown are nanoseconds of the wall clock for one round of any thread, the least of 300 runs: what a
+//! busy machine adds is left out.
+#![expect(clippy::print_stdout, reason = "a bench tells what it measured")]
+
+use std::sync::Barrier;
+use std::thread;
+
+use tidegate_token_manager::{IdKey, Outcome, PoolParams, Report, Strategy, TokenManager, TokenSpec};
+use tokio::time::Instant;
+
+const ROUNDS: u32 = 10_000;
+const RUNS: u32 = 300;
+
+fn main() {
+    println!("{:<22}{:>9}{:>14}{:>14}", "strategy", "tokens", "1 thread", "2 threads");
+    for strategy in Strategy::ALL {
+        for tokens in [1, 10, 1_000, 100_000] {
+            let specs = (0..tokens).map(|token| TokenSpec::new(format!("{token:08}"))).collect();
+            let params = PoolParams { strategy, ..PoolParams::default() };
+            let pool = TokenManager::new("bench", params, specs, IdKey::from_bytes(b"bench"));
+            let [one, two] = [1, 2].map(|threads| nanoseconds(&pool, threads));
+            println!("{:<22}{tokens:>9}{one:>11.0} ns{two:>11.0} ns", strategy.as_str());
+        }
+    }
+}
+
+fn nanoseconds(pool: &TokenManager, threads: u32) -> f64 {
+    (0..RUNS).map(|_| run(pool, threads)).fold(f64::INFINITY, f64::min)
+}
+
+/// From the first thread's first round to the last one's last.
+fn run(pool: &TokenManager, threads: u32) -> f64 {
+    let barrier = Barrier::new(threads as usize);
+    let times: Vec<(Instant, Instant)> = thread::scope(|scope| {
+        let work = || {
+            barrier.wait();
+            let began = Instant::now();
+            (0..ROUNDS).for_each(|_| round(pool));
+            (began, Instant::now())
+        };
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().filter_map(|worker| worker.join().ok()).collect()
+    });
+    let began = times.iter().map(|&(began, _)| began).min();
+    let ended = times.iter().map(|&(_, ended)| ended).max();
+    let wall = began.zip(ended).map_or(f64::NAN, |(began, ended)| (ended - began).as_secs_f64());
+    wall * 1e9 / f64::from(ROUNDS * threads)
+}
+
+fn round(pool: &TokenManager) {
+    if let Ok(mut lease) = pool.try_acquire(&[]) {
+        lease.settle(&Report::new(Outcome::Success));
+    }
+}

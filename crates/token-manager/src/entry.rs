@@ -1,0 +1,131 @@
+//! What a token's leases share with its pool.
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+use crate::manager::Shared;
+use crate::sync::{AtomicU16, AtomicU32, AtomicU64, Mutex, Ordering, PoisonError};
+use crate::{Outcome, Report, Token, TokenId};
+
+/// What all tokens of a pool share: where the lock is, and whether every event has to pass it.
+#[derive(Debug, Default)]
+pub(crate) struct Home {
+    pub(crate) pool: Weak<Shared>,
+    alert: AtomicU32,
+}
+
+impl Home {
+    pub(crate) fn of(pool: Weak<Shared>) -> Self {
+        Self { pool, alert: AtomicU32::new(0) }
+    }
+
+    /// Every event of every token is to pass the lock, or no longer. What depends on it is read after this.
+    pub(crate) fn set_alert(&self, alert: bool) {
+        self.alert.store(u32::from(alert), Ordering::SeqCst);
+    }
+}
+
+/// A token's secret, and the counts that change without the pool's lock.
+///
+/// Most attempts say of a healthy token only that it works, and then end. While nothing in the pool depends on
+/// that, the token is *unattended*: its leases count here and leave the lock alone. Whoever attends to it
+/// says so first and reads the counts afterwards; a lease counts first and reads afterwards whether anybody
+/// attends. So one of the two always sees the other.
+pub(crate) struct Entry {
+    pub(crate) id: TokenId,
+    pub(crate) value: Token,
+    pub(crate) home: Arc<Home>,
+    name: Mutex<Option<Box<str>>>,
+    successes: AtomicU64,
+    in_flight: AtomicU32,
+    /// How many of the pool's lanes attend to the token.
+    attended: AtomicU32,
+    /// 0 before the first response.
+    last_status: AtomicU16,
+}
+
+impl Entry {
+    pub(crate) fn new(id: TokenId, value: Token, name: Option<String>, home: Arc<Home>) -> Self {
+        Self {
+            id,
+            value,
+            home,
+            name: Mutex::new(name.map(String::into_boxed_str)),
+            successes: AtomicU64::new(0),
+            in_flight: AtomicU32::new(0),
+            attended: AtomicU32::new(0),
+            last_status: AtomicU16::new(0),
+        }
+    }
+
+    pub(crate) fn name(&self) -> Option<String> {
+        let name = self.name.lock().unwrap_or_else(PoisonError::into_inner);
+        name.as_deref().map(str::to_owned)
+    }
+
+    pub(crate) fn rename(&self, name: Option<String>) {
+        let name = name.map(String::into_boxed_str);
+        *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name;
+    }
+
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.in_flight.load(Ordering::SeqCst)
+    }
+
+    /// A lease begins.
+    pub(crate) fn enter(&self) {
+        self.in_flight.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// A lease has ended. Returns whether the pool must hear of it.
+    pub(crate) fn leave(&self) -> Hears {
+        self.in_flight.fetch_sub(1, Ordering::SeqCst);
+        self.who_hears()
+    }
+
+    pub(crate) fn successes(&self) -> u64 {
+        self.successes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn last_status(&self) -> Option<u16> {
+        Some(self.last_status.load(Ordering::Relaxed)).filter(|&status| status != 0)
+    }
+
+    /// Counts what people are shown of a report. The pool hears of it apart from this.
+    pub(crate) fn note(&self, report: &Report) {
+        if let Some(status) = report.status {
+            self.last_status.store(status, Ordering::Relaxed);
+        }
+        if report.outcome == Outcome::Success {
+            self.successes.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn who_hears(&self) -> Hears {
+        let attended = self.attended.load(Ordering::SeqCst) != 0;
+        if attended || self.home.alert.load(Ordering::SeqCst) != 0 { Hears::Pool } else { Hears::Nobody }
+    }
+
+    /// A lane of the pool begins to attend to the token. What it knows of the counts it must read after this.
+    pub(crate) fn attend(&self) {
+        self.attended.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// A lane of the pool attends to the token no more.
+    pub(crate) fn neglect(&self) {
+        self.attended.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// Who must be told of an unremarkable event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hears {
+    Nobody,
+    Pool,
+}

@@ -1,0 +1,130 @@
+use std::time::Duration;
+
+use tidegate_backoff_core::{CoolDown, MAX_TOLD_REST};
+
+use super::{Generation, Moment};
+
+/// A rest that several tokens take together, because one limit holds for all of them: of a group, or of the
+/// caller's address. One cool-down, and at its end one probe for them all.
+#[derive(Debug)]
+pub(super) struct Gate {
+    shut: bool,
+    probe_out: bool,
+    failures: u32,
+    until: Moment,
+    generation: Generation,
+}
+
+/// What a loan remembers of a gate that it has passed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pass {
+    generation: Generation,
+    is_probe: bool,
+}
+
+impl Pass {
+    /// Where there is no gate.
+    pub(super) const NONE: Self = Self { generation: Generation(0), is_probe: false };
+
+    pub(super) fn is_probe(self) -> bool {
+        self.is_probe
+    }
+}
+
+/// Whether a gate lets a lend through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Open,
+    /// One may pass: the probe.
+    ToProbe,
+    /// When the probe has ended; nobody knows when.
+    Held,
+    From(Moment),
+}
+
+impl Gate {
+    /// An open gate. Generations are the pool's, so that no two gates have the same.
+    pub(super) fn new(generation: Generation) -> Self {
+        Self { shut: false, probe_out: false, failures: 0, until: Moment::BEFORE, generation }
+    }
+
+    pub(super) fn way(&self, now: Moment) -> Way {
+        match self.shut {
+            false => Way::Open,
+            true if self.until > now => Way::From(self.until),
+            true if self.probe_out => Way::Held,
+            true => Way::ToProbe,
+        }
+    }
+
+    pub(super) fn is_shut(&self) -> bool {
+        self.shut
+    }
+
+    /// A lend passes. With a shut gate whose rest is over it is the probe.
+    pub(super) fn pass(&mut self, now: Moment) -> Pass {
+        let is_probe = self.way(now) == Way::ToProbe;
+        self.probe_out |= is_probe;
+        Pass { generation: self.generation, is_probe }
+    }
+
+    /// A loan that has passed was refused: the gate shuts, or shuts again for longer. Refusals of those that
+    /// had passed before only prolong the rest that they were told.
+    pub(super) fn refused(
+        &mut self,
+        pass: Pass,
+        told: Duration,
+        cool_down: &CoolDown,
+        next: Generation,
+        now: Moment,
+    ) {
+        if pass.generation == self.generation {
+            self.shut(told, cool_down, next, now);
+        } else if self.shut && now.after(told.min(MAX_TOLD_REST)) > self.until && !told.is_zero() {
+            self.until = now.after(told.min(MAX_TOLD_REST));
+        }
+    }
+
+    /// One refusal more.
+    pub(super) fn shut(&mut self, told: Duration, cool_down: &CoolDown, next: Generation, now: Moment) {
+        self.failures = self.failures.saturating_add(1);
+        let rest = cool_down.rest(self.failures, 0).duration.max(told.min(MAX_TOLD_REST));
+        self.rest(now.after(rest), next);
+    }
+
+    /// Rests until then at least.
+    pub(super) fn rest(&mut self, until: Moment, next: Generation) {
+        self.until = self.until.max(until);
+        self.shut = true;
+        self.void(next);
+    }
+
+    /// The loans that are out tell nothing any more; the probe, if it was one of them, is another's to make.
+    pub(super) fn void(&mut self, next: Generation) {
+        self.generation = next;
+        self.probe_out = false;
+    }
+
+    /// The probe has told nothing: another may pass.
+    pub(super) fn give_back(&mut self, pass: Pass) -> bool {
+        let ours = pass.is_probe && pass.generation == self.generation;
+        if ours {
+            self.probe_out = false;
+        }
+        ours
+    }
+
+    /// A loan that has passed was a success. Returns whether that opens the gate.
+    pub(super) fn succeeded(&mut self, pass: Pass, next: Generation) -> bool {
+        let opens = self.shut && pass.generation == self.generation;
+        if opens {
+            self.open(next);
+        }
+        opens
+    }
+
+    /// Forgets failures and rest.
+    pub(super) fn open(&mut self, next: Generation) {
+        *self = Self::new(next);
+    }
+}
