@@ -11,6 +11,7 @@ mod loaded;
 mod parse;
 mod preset;
 mod problem;
+mod program;
 mod read;
 mod reader;
 mod secret;

@@ -44,10 +44,17 @@ impl Preset {
         match self {
             Self::Pixiv => &PIXIV,
             Self::Generic => &[],
-            Self::Github => &[("upstream.url", "https://api.github.com"), ("upstream.credential", "bearer")],
+            Self::Github => &[
+                ("upstream.url", "https://api.github.com"),
+                ("upstream.credential", "bearer"),
+                // core, search, graphql and others are limited each on its own.
+                ("token.scope", "header:x-ratelimit-resource"),
+            ],
             Self::Openai => &[
                 ("upstream.url", "https://api.openai.com"),
                 ("upstream.credential", "bearer"),
+                // Each model has limits of its own.
+                ("token.scope", "json:/model"),
                 // A model may think for minutes before the head.
                 ("upstream.attempt_timeout", "10m"),
                 ("server.request_timeout", "11m"),

@@ -9,6 +9,7 @@ use std::{
 
 use crate::{
     layers::{self, Layers},
+    program,
     settings::ProxyVariables,
 };
 
@@ -49,7 +50,7 @@ pub enum Files {
     /// From the disk, when [`load`](crate::load) runs.
     #[default]
     Disk,
-    /// From here and from nowhere else.
+    /// From here and from nowhere else; also what a program prints, by its command.
     Memory(BTreeMap<PathBuf, Vec<u8>>),
 }
 
@@ -136,6 +137,16 @@ impl Files {
         match self {
             Self::Disk => fs::read(path).map_err(|error| error.to_string()),
             Self::Memory(files) => files.get(path).cloned().ok_or_else(|| "there is no such file".to_owned()),
+        }
+    }
+
+    /// What a program prints.
+    pub(crate) fn run(&self, command: &str) -> Result<Vec<u8>, String> {
+        match self {
+            Self::Disk => program::output(command).map_err(|error| error.to_string()),
+            Self::Memory(files) => {
+                files.get(Path::new(command)).cloned().ok_or_else(|| "nothing is run here".to_owned())
+            }
         }
     }
 }

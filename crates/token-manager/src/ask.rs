@@ -24,11 +24,14 @@ pub struct Ask<'a> {
     /// Who asks. Clients that wait are served by turns, and within one client first come first served; all
     /// who do not say are one client.
     pub client: Option<&'a str>,
+    /// What is asked for, where the upstream limits a token for each such thing: cool-downs, quotas, limits
+    /// and those who wait are then this scope's own. None, as an empty one, is a scope like any other.
+    pub scope: Option<&'a str>,
 }
 
 impl Default for Ask<'_> {
     /// The first time that a request asks: nothing tried, and as long a wait as the pool allows.
     fn default() -> Self {
-        Self { tried: &[], max_wait: Duration::MAX, deadline: None, client: None }
+        Self { tried: &[], max_wait: Duration::MAX, deadline: None, client: None, scope: None }
     }
 }

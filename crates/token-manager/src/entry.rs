@@ -19,9 +19,14 @@ impl Home {
         Self { pool, alert: AtomicU32::new(0) }
     }
 
-    /// Every event of every token is to pass the lock, or no longer. What depends on it is read after this.
-    pub(crate) fn set_alert(&self, alert: bool) {
-        self.alert.store(u32::from(alert), Ordering::SeqCst);
+    /// A lane wants every event of every token to pass the lock. What depends on it is read after this.
+    pub(crate) fn raise_alert(&self) {
+        self.alert.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// The lane wants it no more.
+    pub(crate) fn end_alert(&self) {
+        self.alert.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

@@ -19,6 +19,7 @@ pub struct Lease {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeaseStamp {
     pub(crate) id: TokenId,
+    pub(crate) lane: u32,
     pub(crate) generation: Generation,
 }
 
@@ -51,12 +52,22 @@ impl Lease {
 
     /// What to keep of it.
     pub fn stamp(&self) -> LeaseStamp {
-        LeaseStamp { id: self.loan.entry.id, generation: self.loan.generation }
+        LeaseStamp { id: self.loan.entry.id, lane: self.loan.lane, generation: self.loan.generation }
     }
 
     /// Tells what came of the attempt, as soon as the head of the response is there. Only the first call
     /// counts.
     pub fn settle(&mut self, report: &Report) {
+        self.tell(None, report);
+    }
+
+    /// [`settle`](Self::settle), where the response says which scope it was counted in: what it tells is that
+    /// scope's, whichever the token was asked for.
+    pub fn settle_in(&mut self, scope: &str, report: &Report) {
+        self.tell(Some(scope), report);
+    }
+
+    fn tell(&mut self, scope: Option<&str>, report: &Report) {
         if self.told == Told::Outcome {
             return;
         }
@@ -64,12 +75,12 @@ impl Lease {
         let entry = &self.loan.entry;
         entry.note(report);
         let plain = report.outcome == Outcome::Success && report.quota.is_none();
-        if plain && !Pool::hears(&self.loan, entry.who_hears(), self.told) {
+        if plain && scope.is_none() && !Pool::hears(&self.loan, entry.who_hears(), self.told) {
             return;
         }
         // Without a pool nobody is left to hear of it.
         if let Some(pool) = entry.home.pool.upgrade() {
-            pool.settle(&self.loan, report);
+            pool.settle(&self.loan, scope, report);
         }
     }
 }

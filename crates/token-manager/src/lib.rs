@@ -90,5 +90,5 @@ pub use crate::lease::{Lease, LeaseStamp};
 pub use crate::manager::TokenManager;
 pub use crate::params::{Limit, PoolParams, Strategy, UnknownName, WhenExhausted};
 pub use crate::report::{Outcome, Report};
-pub use crate::status::{Reason, State, StateCounts, TokenStatus};
+pub use crate::status::{Reason, ScopeStatus, State, StateCounts, TokenStatus};
 pub use crate::token::{Token, TokenSpec};

@@ -1,6 +1,7 @@
 //! The pool among threads and tasks: the lock, the clock, the generator and the wait queue.
 
 mod desk;
+mod lanes;
 mod waiting;
 
 use std::fmt;
@@ -9,11 +10,12 @@ use std::task::Waker;
 use std::time::Duration;
 
 use desk::{Asked, Desk};
+use lanes::Lanes;
 use tokio::time::Instant;
 use waiting::Waiting;
 
 use crate::entry::Home;
-use crate::pool::{Loan, Pool, Told};
+use crate::pool::{Loan, Told};
 use crate::sync::{Mutex, MutexGuard, PoisonError, now};
 use crate::{
     Ask, Exhausted, IdKey, Lease, LeaseStamp, Outcome, PoolParams, Report, StateCounts, TokenId, TokenSpec,
@@ -50,7 +52,7 @@ pub struct TokenManager {
 pub(crate) struct Shared {
     name: String,
     key: IdKey,
-    desk: Mutex<Desk>,
+    lanes: Mutex<Lanes>,
 }
 
 impl TokenManager {
@@ -59,8 +61,8 @@ impl TokenManager {
         let specs = with_ids(&key, specs);
         let shared = Arc::new_cyclic(|shared: &Weak<Shared>| {
             let home = Arc::new(Home::of(shared.clone()));
-            let desk = Mutex::new(Desk::new(params, specs, home, now()));
-            Shared { name: name.to_owned(), key, desk }
+            let lanes = Mutex::new(Lanes::new(Desk::new(params, specs, home, now())));
+            Shared { name: name.to_owned(), key, lanes }
         });
         Self { shared }
     }
@@ -72,7 +74,7 @@ impl TokenManager {
 
     /// The parameters as they are now.
     pub fn params(&self) -> PoolParams {
-        *self.shared.lock().pool.params()
+        *self.shared.lock().base().pool.params()
     }
 
     /// Lends a token: at once if one is ready, else after a wait: by turns between clients, and
@@ -92,9 +94,13 @@ impl TokenManager {
     ///
     /// Where it has to wait outside of a tokio runtime with its time driver enabled.
     pub async fn acquire(&self, ask: Ask<'_>) -> Result<Lease, Exhausted> {
-        match self.shared.change(|desk, now| desk.ask(&ask, now)) {
+        let (lane, asked) =
+            self.shared.change_in(ask.scope, |desk, elsewhere, now| desk.ask(&ask, elsewhere, now));
+        match asked {
             Asked::Answered(answer) => answer.map(Lease::new),
-            Asked::Waiting(ticket, give_up) => Waiting::new(&self.shared, ticket, give_up).answer().await,
+            Asked::Waiting(ticket, give_up) => {
+                Waiting::new(&self.shared, lane, ticket, give_up).answer().await
+            }
         }
     }
 
@@ -104,25 +110,38 @@ impl TokenManager {
     ///
     /// [`Exhausted`] if there is none.
     pub fn try_acquire(&self, tried: &[TokenId]) -> Result<Lease, Exhausted> {
-        self.shared.change(|desk, now| desk.try_lend(tried, now)).map(Lease::new)
+        self.try_acquire_in(None, tried)
+    }
+
+    /// [`try_acquire`](Self::try_acquire) for what is asked in a scope.
+    ///
+    /// # Errors
+    ///
+    /// [`Exhausted`] if there is none.
+    pub fn try_acquire_in(&self, scope: Option<&str>, tried: &[TokenId]) -> Result<Lease, Exhausted> {
+        self.shared.change_in(scope, |desk, _, now| desk.try_lend(tried, now)).1.map(Lease::new)
     }
 
     /// Whether [`try_acquire`](Self::try_acquire) would lend a token now.
     pub fn has_ready(&self, tried: &[TokenId]) -> bool {
-        self.shared.change(|desk, now| desk.pool.has_ready(tried, now))
+        self.shared.change(|lanes, now| lanes.base_mut().pool.has_ready(tried, now))
     }
 
     /// How long one who asks now would wait: zero if a token is ready, a second where only the end of running
     /// requests can tell, none where no token is expected at all.
     pub fn predicted_wait(&self) -> Option<Duration> {
-        self.shared.change(|desk, now| desk.forecast("", now).wait(now))
+        self.shared.change(|lanes, now| lanes.base_mut().forecast("", now).wait(now))
     }
 
     /// Charges a token with a fault that was found out after its lease was settled: a lone 403 to which
     /// another token then had a better answer. It cools down as after a 429, unless it has been rested or
     /// reset since.
     pub fn charge(&self, stamp: LeaseStamp, status: u16) {
-        self.shared.change(|desk, now| desk.pool.charge(stamp.id, stamp.generation, status, now));
+        self.shared.change(|lanes, now| {
+            if let Some(desk) = lanes.get_mut(stamp.lane) {
+                desk.pool.charge(stamp.id, stamp.generation, status, now);
+            }
+        });
     }
 
     /// Forgets a token's failures and ends its rest. A disabled one stays disabled.
@@ -131,12 +150,12 @@ impl TokenManager {
     ///
     /// [`UnknownToken`] if the pool has none of this id.
     pub fn reset(&self, id: TokenId) -> Result<(), UnknownToken> {
-        self.shared.change(|desk, now| desk.pool.reset(id, now))
+        self.shared.change(|lanes, now| lanes.each(|pool| pool.reset(id, now)))
     }
 
     /// [`reset`](Self::reset) for all tokens.
     pub fn reset_all(&self) {
-        self.shared.change(|desk, now| desk.pool.reset_all(now));
+        self.shared.change(|lanes, now| lanes.each(|pool| Ok(pool.reset_all(now)))).unwrap_or_default();
     }
 
     /// Bars a token until [`enable`](Self::enable). What is out of it may end; its rest goes on beneath.
@@ -145,7 +164,7 @@ impl TokenManager {
     ///
     /// [`UnknownToken`] if the pool has none of this id.
     pub fn disable(&self, id: TokenId) -> Result<(), UnknownToken> {
-        self.shared.change(|desk, now| desk.pool.disable(id, now))
+        self.shared.change(|lanes, now| lanes.each(|pool| pool.disable(id, now)))
     }
 
     /// Allows a disabled token again. What is left of its rest, it rests.
@@ -154,7 +173,7 @@ impl TokenManager {
     ///
     /// [`UnknownToken`] if the pool has none of this id.
     pub fn enable(&self, id: TokenId) -> Result<(), UnknownToken> {
-        self.shared.change(|desk, now| desk.pool.enable(id, now))
+        self.shared.change(|lanes, now| lanes.each(|pool| pool.enable(id, now)))
     }
 
     /// Takes these tokens for the pool's, in this order.
@@ -163,27 +182,27 @@ impl TokenManager {
     /// request. One that comes is ready, also where it is a new value under a known name.
     pub fn reload(&self, specs: Vec<TokenSpec>) {
         let specs = with_ids(&self.shared.key, specs);
-        self.shared.change(|desk, now| desk.pool.reload(specs, now));
+        self.shared.change(|lanes, now| lanes.reload(specs, now));
     }
 
     /// Takes effect at once. Rests that have begun stay as they are.
     pub fn set_params(&self, params: PoolParams) {
-        self.shared.change(|desk, now| desk.pool.set_params(params, now));
+        self.shared.change(|lanes, now| lanes.set_params(params, now));
     }
 
     /// Each token's state, in the settings' order.
     pub fn snapshot(&self) -> Vec<TokenStatus> {
-        self.shared.change(|desk, now| desk.pool.snapshot(now))
+        self.shared.change(|lanes, now| lanes.snapshot(now))
     }
 
     /// How many tokens are in each state.
     pub fn state_counts(&self) -> StateCounts {
-        self.shared.change(|desk, now| desk.pool.state_counts(now))
+        self.shared.change(|lanes, now| lanes.base_mut().pool.state_counts(now))
     }
 
     /// How many requests wait for a token.
     pub fn waiting(&self) -> usize {
-        self.shared.lock().queue.len()
+        self.shared.lock().waiting()
     }
 }
 
@@ -205,48 +224,67 @@ fn with_ids(key: &IdKey, specs: Vec<TokenSpec>) -> Vec<(TokenId, TokenSpec)> {
 
 impl Shared {
     /// A panic under the lock is one request's bug: the others go on with the state as it is.
-    fn lock(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Lanes> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Does something to the pool, then serves those who wait. Whoever is to be woken is woken without the
     /// lock.
-    fn change<R>(&self, change: impl FnOnce(&mut Desk, Instant) -> R) -> R {
+    fn change<R>(&self, change: impl FnOnce(&mut Lanes, Instant) -> R) -> R {
         let now = now();
         let mut wakers = Wakers::default();
-        let mut desk = self.lock();
+        let mut lanes = self.lock();
         // First those who wait: a change that lends must not overtake them where time has freed a token.
-        desk.serve(now, &mut wakers);
-        let result = change(&mut desk, now);
-        desk.serve(now, &mut wakers);
+        lanes.serve_all(now, &mut wakers);
+        let result = change(&mut lanes, now);
+        lanes.serve_all(now, &mut wakers);
         result
     }
 
-    /// As [`change`](Self::change), for what depends on time only where somebody waits: the clock is not read
-    /// for nothing.
-    fn change_timeless(&self, change: impl FnOnce(&mut Pool, Instant)) {
-        let mut wakers = Wakers::default();
-        let mut desk = self.lock();
-        if desk.queue.is_empty() {
-            let latest = desk.pool.latest();
-            return change(&mut desk.pool, latest);
-        }
+    /// Asks something of a scope's lane, whose number is returned beside the answer. The change is told how
+    /// many wait in the other lanes.
+    fn change_in<R>(
+        &self,
+        scope: Option<&str>,
+        change: impl FnOnce(&mut Desk, usize, Instant) -> R,
+    ) -> (u32, R) {
         let now = now();
-        change(&mut desk.pool, now);
+        let mut wakers = Wakers::default();
+        let mut lanes = self.lock();
+        let lane = lanes.find(scope, now);
+        let elsewhere = lanes.waiting_beside(lane);
+        let desk = lanes.get_or_base(lane);
         desk.serve(now, &mut wakers);
+        let result = change(desk, elsewhere, now);
+        desk.serve(now, &mut wakers);
+        lanes.tell_lends(now);
+        (lane, result)
     }
 
-    pub(crate) fn settle(&self, loan: &Loan, report: &Report) {
-        if report.outcome == Outcome::Success && report.quota.is_none() {
-            self.change_timeless(|pool, now| pool.settle(loan, report, now));
-        } else {
-            self.change(|desk, now| desk.pool.settle(loan, report, now));
-        }
+    /// What came of a lease; with a scope that the response names, it is that scope's.
+    pub(crate) fn settle(&self, loan: &Loan, scope: Option<&str>, report: &Report) {
+        let plain = report.outcome == Outcome::Success && report.quota.is_none();
+        self.change_lane(loan, plain, |lanes, now| lanes.settle(loan, scope, report, now));
     }
 
     /// A lease has ended that the pool must hear of.
     pub(crate) fn left(&self, loan: &Loan, told: Told) {
-        self.change_timeless(|pool, now| pool.left(loan, told, now));
+        self.change_lane(loan, true, |lanes, now| lanes.left(loan, told, now));
+    }
+
+    /// What depends on time only where somebody waits does not read the clock for nothing.
+    fn change_lane(&self, loan: &Loan, timeless: bool, change: impl FnOnce(&mut Lanes, Instant)) {
+        let mut wakers = Wakers::default();
+        let mut lanes = self.lock();
+        let nobody_waits = lanes.waiting() == 0;
+        let now = match lanes.get_mut(loan.lane) {
+            Some(desk) if timeless && nobody_waits => desk.pool.latest(),
+            _ => now(),
+        };
+        change(&mut lanes, now);
+        if !nobody_waits {
+            lanes.serve_all(now, &mut wakers);
+        }
     }
 }
 
@@ -284,7 +322,7 @@ mod tests {
         let pool = TokenManager::new("tests", PoolParams::default(), specs, IdKey::from_bytes(b"tests"));
         let panicked =
             catch_unwind(AssertUnwindSafe(|| pool.shared.change(|_, _| panic!("a bug of our own"))));
-        assert!(panicked.is_err() && pool.shared.desk.is_poisoned());
+        assert!(panicked.is_err() && pool.shared.lanes.is_poisoned());
         let mut lease = pool.try_acquire(&[]).unwrap();
         lease.settle(&Report::new(Outcome::Success));
         drop(lease);

@@ -18,6 +18,7 @@ mod operate;
 mod places;
 mod record;
 mod reload;
+mod scopes;
 mod select;
 mod wakes;
 mod window;
@@ -40,13 +41,14 @@ pub(crate) use loan::{Loan, Told};
 use moment::{Moment, Origin};
 use places::Places;
 pub(crate) use record::Generation;
+pub(crate) use record::Rejection;
 use record::{Bounds, Effect, Kind, Record, Standing};
 use select::Selector;
 use wakes::Wakes;
 use window::{Frame, Window};
 
 use crate::entry::{Hears, Home};
-use crate::{Outcome, PoolParams, Report, TokenId, WhenExhausted};
+use crate::{Outcome, PoolParams, Reason, Report, TokenId, WhenExhausted};
 
 #[derive(Debug)]
 pub(crate) struct Pool {
@@ -71,6 +73,11 @@ pub(crate) struct Pool {
     home: Arc<Home>,
     /// Whether the home is on alert.
     alert: bool,
+    /// Which of the manager's lanes this is.
+    lane: u32,
+    /// What was lent, for the other lanes to hear of: filled only where there are others to whom it matters.
+    lent: Vec<TokenId>,
+    has_others: bool,
 }
 
 /// How many tokens stand how.
@@ -100,6 +107,9 @@ impl Pool {
             groups: Groups::default(),
             home,
             alert: false,
+            lane: 0,
+            lent: Vec::new(),
+            has_others: false,
         }
     }
 
@@ -149,7 +159,9 @@ impl Pool {
 
     /// What came of a lease. Called once for each at most, with the head or without one. What people are
     /// shown of it ([`Entry::note`](crate::entry::Entry::note)) is the caller's to count.
-    pub(crate) fn settle(&mut self, loan: &Loan, report: &Report, now: Instant) {
+    ///
+    /// Returns what of it holds for the token in every lane.
+    pub(crate) fn settle(&mut self, loan: &Loan, report: &Report, now: Instant) -> Whole {
         let now = self.advance(now);
         let next = self.next_generation();
         let cool_down = self.params.cool_down;
@@ -160,7 +172,13 @@ impl Pool {
             }
             effect
         });
-        self.settle_gates(loan, report, effect.unwrap_or(Effect::Nothing), now);
+        let effect = effect.unwrap_or(Effect::Nothing);
+        self.settle_gates(loan, report, effect, now);
+        match effect {
+            Effect::Failed(Reason::Rejected) => Whole::Rejected,
+            Effect::Succeeded if loan.is_probe => Whole::Works,
+            _ => Whole::Nothing,
+        }
     }
 
     /// A lease of this token and generation turned out to be the token's fault. Unknown tokens and old
@@ -257,7 +275,7 @@ impl Pool {
         let loan = Loan {
             entry: Arc::clone(&record.entry),
             generation: record.generation,
-            lane: 0,
+            lane: self.lane,
             index: small(index),
             epoch: self.epoch,
             lent: now,
@@ -272,6 +290,9 @@ impl Pool {
             || self.params.max_concurrency != 0
         {
             self.refresh(index);
+        }
+        if self.has_others && self.params.max_concurrency != 0 {
+            self.lent.push(loan.entry.id);
         }
         if passes[1].is_probe() {
             self.refresh_group(group);
@@ -367,6 +388,22 @@ impl Pool {
     fn new_window(&self) -> Option<Box<Window>> {
         self.frame.map(|frame| Box::new(Window::new(frame)))
     }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        if self.alert {
+            self.home.end_alert();
+        }
+    }
+}
+
+/// What a report says of a token in every lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whole {
+    Nothing,
+    Rejected,
+    Works,
 }
 
 /// An index as the structures store it. A pool has fewer than 2^32 tokens; `reload` sees to it.

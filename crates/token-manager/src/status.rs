@@ -114,6 +114,24 @@ pub struct TokenStatus {
     pub cooldowns: [u64; 4],
     /// When it was last lent.
     pub last_used: Option<Instant>,
+    /// The scopes in which it is not ready, while it may be in others. All else but the counts is of requests
+    /// without a scope.
+    pub scopes: Vec<ScopeStatus>,
+}
+
+/// Where a token stands in a scope of its own limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScopeStatus {
+    /// The scope.
+    pub scope: String,
+    /// Where the token stands in it.
+    pub state: State,
+    /// The end of its rest there.
+    pub until: Option<Instant>,
+    /// How long that is from now.
+    pub retry_in: Duration,
+    /// Why it rests there.
+    pub reason: Option<Reason>,
 }
 
 /// How many of a pool's tokens are in each state.

@@ -7,7 +7,7 @@ use crate::{
     parse,
     problem::Privacy,
     secret::Secret,
-    settings::{Limit, MaxRest, Pacing, Strategy, WhenExhausted},
+    settings::{Limit, MaxRest, Pacing, Scope, Strategy, WhenExhausted},
 };
 
 pub(crate) static TOKENS: Entry<Vec<Secret>> = Entry::new(
@@ -25,6 +25,22 @@ pub(crate) static FILE: Entry<PathBuf> = Entry::new(
     Absent("none"),
     Form::Text(parse::path),
     "A file of tokens, one a line: `value` or `name=value`, then `weight=3 group=org1` if wanted",
+);
+
+pub(crate) static COMMAND: Entry<String> = Entry::new(
+    "token.command",
+    &["TIDEGATE_TOKEN_COMMAND"],
+    Absent("none"),
+    Form::Text(parse::text),
+    "A program that prints tokens as the token file has them; run at the start, at a reload, and after a rejection",
+);
+
+pub(crate) static REFRESH: Entry<Duration> = Entry::new(
+    "token.refresh",
+    &["TIDEGATE_TOKEN_REFRESH"],
+    Fixed("0s"),
+    Form::Text(parse::duration),
+    "How often `token.command` is run again; 0 is only when it must",
 );
 
 pub(crate) static METHODS: Entry<Vec<String>> = Entry::new(
@@ -116,6 +132,22 @@ pub(crate) static MAX_WAIT: Entry<Duration> = Entry::new(
     "How long one request may wait for tokens, in all",
 );
 
+pub(crate) static MAX_WAITING: Entry<u32> = Entry::new(
+    "token.max_waiting",
+    &["TIDEGATE_TOKEN_MAX_WAITING"],
+    Fixed("1024"),
+    Form::Number(parse::count::<0, 1_000_000>),
+    "How many requests may wait for a token at a time; more are refused at once",
+);
+
+pub(crate) static SCOPE: Entry<Scope> = Entry::new(
+    "token.scope",
+    &["TIDEGATE_TOKEN_SCOPE"],
+    Fixed("none"),
+    Form::Text(parse::scope),
+    "What has limits of its own for a token: `none`, `route`, `header:NAME` (github), `json:/POINTER` (openai)",
+);
+
 pub(crate) static WHEN_EXHAUSTED: Entry<WhenExhausted> = Entry::new(
     "token.when_exhausted",
     &["TIDEGATE_WHEN_EXHAUSTED"],
@@ -144,6 +176,8 @@ pub(crate) static PACING: Entry<Pacing> = Entry::new(
 pub(crate) static ALL: &[&dyn Known] = &[
     &TOKENS,
     &FILE,
+    &COMMAND,
+    &REFRESH,
     &METHODS,
     &PATHS,
     &STRATEGY,
@@ -155,6 +189,8 @@ pub(crate) static ALL: &[&dyn Known] = &[
     &MAX_SWITCHES,
     &MAX_CONCURRENCY,
     &MAX_WAIT,
+    &MAX_WAITING,
+    &SCOPE,
     &WHEN_EXHAUSTED,
     &LIMIT,
     &PACING,

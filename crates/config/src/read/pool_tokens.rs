@@ -20,18 +20,27 @@ struct Found {
     at: Source,
 }
 
-/// The tokens of a pool: the listed ones, then the file's, each once. Beside them the file, and whether something was
-/// wrong.
+/// A pool's tokens and where they are from.
+pub(super) struct Tokens {
+    pub(super) tokens: Vec<TokenEntry>,
+    pub(super) file: Option<PathBuf>,
+    pub(super) command: Option<String>,
+    /// Something was wrong, and told.
+    pub(super) faulty: bool,
+}
+
+/// The tokens of a pool: the listed ones, then the file's, then the program's, each once.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     pool: &str,
     place: Scope<'_>,
     credential: Option<&Credential>,
     files: &Files,
-) -> (Vec<TokenEntry>, Option<PathBuf>, bool) {
+) -> Tokens {
     let listed = reader.read_in(&entry::TOKENS, place);
     let named = reader.read_in(&entry::FILE, place);
-    let mut faulty = listed.faulty || named.faulty;
+    let program = reader.read_in(&entry::COMMAND, place);
+    let mut faulty = listed.faulty || named.faulty || program.faulty;
     let (name, at) = (listed.name, listed.source);
     let tokens = listed.value.unwrap_or_default().into_iter().map(TokenEntry::new);
     let mut found: Vec<_> = (1..)
@@ -46,6 +55,11 @@ pub(super) fn read(
         let value = format!("{} {}", path.display(), counted(more.len(), "token"));
         reader.amend_row(&place.path(entry::FILE.path), value);
         found.extend(more);
+    }
+    if let Some(command) = &program.value {
+        let more = run_program(reader, &program, command, files);
+        faulty |= more.is_none();
+        found.extend(more.unwrap_or_default());
     }
     let (mut values, mut names, mut tokens) = (HashSet::new(), HashSet::new(), Vec::new());
     for Found { token, called, at } in found {
@@ -64,7 +78,7 @@ pub(super) fn read(
         }
         tokens.push(token);
     }
-    (tokens, file, faulty)
+    Tokens { tokens, file, command: program.value, faulty }
 }
 
 /// The tokens of a file; `None` if something was wrong with it, and told.
@@ -74,7 +88,6 @@ fn read_file(
     path: &Path,
     files: &Files,
 ) -> Option<Vec<Found>> {
-    let at = |line| Source::TokenFile(path.to_owned(), line);
     let bytes = match files.read(path) {
         Ok(bytes) => bytes,
         Err(error) => {
@@ -83,14 +96,36 @@ fn read_file(
             return None;
         }
     };
+    parse(reader, "the token file", path, bytes)
+}
+
+/// The tokens that a program prints; `None` if something was wrong with it, and told.
+fn run_program(
+    reader: &mut Reader<'_>,
+    named: &Read<String>,
+    command: &str,
+    files: &Files,
+) -> Option<Vec<Found>> {
+    match files.run(command) {
+        Ok(bytes) => parse(reader, "the output of token.command", Path::new("token.command"), bytes),
+        Err(error) => {
+            let what = format!("the program did not print tokens: {error}");
+            reader.incomplete(named.name.clone(), named.at(), what, "run it by hand to see why");
+            None
+        }
+    }
+}
+
+fn parse(reader: &mut Reader<'_>, called: &str, path: &Path, bytes: Vec<u8>) -> Option<Vec<Found>> {
+    let at = |line| Source::TokenFile(path.to_owned(), line);
     let Ok(text) = String::from_utf8(bytes) else {
-        reader.fault("the token file", Some(at(0)), "is not UTF-8", "write it in UTF-8");
+        reader.fault(called, Some(at(0)), "is not UTF-8", "write it in UTF-8");
         return None;
     };
     match parse_lines(&text) {
         Ok(tokens) => {
             if tokens.is_empty() {
-                reader.notice(format!("the token file {} holds no token", path.display()));
+                reader.notice(format!("{called} ({}) holds no token", path.display()));
             }
             let found = |(line, token)| Found { token, called: "a token".to_owned(), at: at(line) };
             Some(tokens.into_iter().map(found).collect())

@@ -63,7 +63,9 @@ fn pool(
         Some(own) => (own.value, own.faulty),
         None => (upstream.credential.value.clone(), upstream.credential.faulty),
     };
-    let (tokens, file, tokens_faulty) = pool_tokens::read(reader, name, place, credential.as_ref(), files);
+    let pool_tokens::Tokens { tokens, file, command, faulty: tokens_faulty } =
+        pool_tokens::read(reader, name, place, credential.as_ref(), files);
+    let refresh = reader.read_in(&entry::REFRESH, place);
     let methods = reader.read_or_say(&entry::METHODS, place, "all");
     let paths = reader.read_or_say(&entry::PATHS, place, "all");
     let strategy = reader.read_in(&entry::STRATEGY, place);
@@ -71,6 +73,8 @@ fn pool(
     let max_switches = reader.read_in(&entry::MAX_SWITCHES, place);
     let max_concurrency = reader.read_in(&entry::MAX_CONCURRENCY, place);
     let max_wait = reader.read_in(&entry::MAX_WAIT, place);
+    let max_waiting = reader.read_in(&entry::MAX_WAITING, place);
+    let scope = reader.read_in(&entry::SCOPE, place);
     let when_exhausted = reader.read_in(&entry::WHEN_EXHAUSTED, place);
     let limit = reader.read_in(&entry::LIMIT, place);
     let pacing = reader.read_in(&entry::PACING, place);
@@ -79,6 +83,8 @@ fn pool(
         name: name.to_owned(),
         tokens,
         file,
+        command,
+        refresh: refresh.get(),
         client_credential: client_credential(&upstream.client_credential, credential.as_ref()),
         credential,
         signing: Signing { methods: methods.get(), allow, deny },
@@ -87,6 +93,8 @@ fn pool(
         cool_down,
         max_switches: max_switches.get(),
         max_wait: max_wait.get(),
+        max_waiting: max_waiting.get(),
+        scope: scope.get(),
         max_concurrency: max_concurrency.get(),
         limit: limit.get(),
         pacing: pacing.get(),
@@ -131,7 +139,7 @@ pub(super) fn check_use(reader: &mut Reader<'_>, pools: &[PoolRead], routes: &[R
                     "PIXIVFE_TOKEN".to_owned(),
                     "write the tokens there (or in TIDEGATE_TOKEN) with commas between, or set TIDEGATE_TOKEN_FILE to a file of them".to_owned(),
                 ),
-                Some(_) => (format!("{section}.tokens"), format!("write them there, or name a file in {section}.file")),
+                Some(_) => (format!("{section}.tokens"), format!("write them there, or name a file in {section}.file or a program in {section}.command")),
             };
             let what = format!("pool {:?} has no token, and the route {} needs one", pool.name, route.prefix);
             reader.incomplete(name, at.clone(), what, mend);

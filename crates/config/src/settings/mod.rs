@@ -20,7 +20,7 @@ pub use credential::{ClientCredential, Credential};
 pub use listen::{Host, Listen};
 pub use log::{Log, LogFormat, LogLevel};
 pub(crate) use pool::MaxRest;
-pub use pool::{Limit, Pacing, Pool, Strategy, WhenExhausted};
+pub use pool::{Limit, Pacing, Pool, Scope, Strategy, WhenExhausted};
 pub use proxy::{Proxy, ProxyUrl, ProxyVariables};
 pub use retry::Retry;
 pub use route::{Route, RouteHeader};

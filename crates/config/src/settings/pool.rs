@@ -15,6 +15,10 @@ pub struct Pool {
     pub tokens: Vec<TokenEntry>,
     /// The file that tokens were read from. A change of it asks for a reload.
     pub file: Option<PathBuf>,
+    /// The program that prints tokens, with its arguments.
+    pub command: Option<String>,
+    /// How often its tokens are fetched again by the program. Zero: only at a reload and after a rejection.
+    pub refresh: Duration,
     /// How a token is put on a request. `None` only in a pool that no route uses, or when loaded for
     /// [`Purpose::Inspect`](crate::Purpose::Inspect).
     pub credential: Option<Credential>,
@@ -32,6 +36,10 @@ pub struct Pool {
     pub max_switches: u32,
     /// How long one request may wait for tokens, in all. Zero: not at all.
     pub max_wait: Duration,
+    /// How many requests may wait for a token at a time. Zero: none.
+    pub max_waiting: u32,
+    /// By what the upstream's limits for one token are told apart.
+    pub scope: Scope,
     /// How many requests a token may carry at once; 0 is no bound.
     pub max_concurrency: u32,
     /// The upstream's known limit for one token, shared by all replicas.
@@ -105,6 +113,21 @@ impl WhenExhausted {
             Self::Soonest => "soonest",
         }
     }
+}
+
+/// By what the upstream's limits for one token are told apart: cool-downs, quotas and limits are kept for each.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// By nothing: a token's limit is one.
+    #[default]
+    None,
+    /// By the route that a request takes.
+    Route,
+    /// By this field of the response; before there is one, by the request's, or by what a request of the like was
+    /// answered. In lower case.
+    Header(String),
+    /// By the text at this pointer (RFC 6901) in the request's JSON body.
+    Json(String),
 }
 
 /// Whether a pool learns its pace from the upstream's answers.

@@ -29,7 +29,8 @@ proptest! {
     #[test]
     fn no_variables_make_it_panic(values in prop::collection::vec((0_usize..64, text()), 0..8)) {
         let names = names();
-        let sources = values.into_iter().fold(Sources::default(), |sources, (n, value)| {
+        let none = Sources { files: tidegate_config::Files::Memory(Default::default()), ..Sources::default() };
+        let sources = values.into_iter().fold(none, |sources, (n, value)| {
             sources.with_env(names[n % names.len()].clone(), value)
         });
         for purpose in [Purpose::Serve, Purpose::Inspect] {

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use tidegate_config::{
-    ClientCredential, Credential, Limit, Pacing, Purpose, Strategy, WhenExhausted, load_for,
+    ClientCredential, Credential, Limit, Pacing, Purpose, Scope, Strategy, WhenExhausted, load_for,
 };
 
 use super::{env, faults, loaded, notices, toml, with_file};
@@ -27,6 +27,10 @@ reject_rest = "1m"
 max_switches = 2
 max_concurrency = 3
 max_wait = 0
+max_waiting = 7
+scope = "route"
+command = "print tokens"
+refresh = "10m"
 when_exhausted = "fail"
 limit = "100/1m"
 pacing = "off"
@@ -36,12 +40,15 @@ upstream = "https://other.example.com"
 pool = "other"
 "#,
     );
-    let loaded = loaded(&with_file(sources, "more", "named=three weight=2 group=g\none\n"));
+    let sources = with_file(sources, "more", "named=three weight=2 group=g\none\n");
+    let loaded = loaded(&with_file(sources, "print tokens", "four=four\n"));
     let [first, pool] = loaded.settings.pools.as_slice() else { panic!("not two pools") };
     assert_eq!((first.name.as_str(), first.strategy, first.max_switches), ("default", Strategy::Random, 5));
     assert_eq!(pool.name, "other");
     let tokens: Vec<_> = pool.tokens.iter().map(|token| (token.value.expose(), token.weight.get())).collect();
-    assert_eq!(tokens, [("one", 1), ("two", 1), ("three", 2)]);
+    assert_eq!(tokens, [("one", 1), ("two", 1), ("three", 2), ("four", 1)]);
+    assert_eq!((pool.command.as_deref(), pool.refresh.as_secs()), (Some("print tokens"), 600));
+    assert_eq!((pool.max_waiting, &pool.scope), (7, &Scope::Route));
     assert_eq!(pool.file, Some(PathBuf::from("more")));
     assert_eq!(pool.credential, Some(Credential::Header("x-key".into())));
     assert_eq!(pool.client_credential, ClientCredential::Replace, "by the pool's own kind of credential");
@@ -156,4 +163,13 @@ fn a_share_of_a_limit_is_never_more_than_its_part() {
         let all = u128::from(share.count) * u128::from(replicas.max(1)) * limit.per.as_nanos();
         assert!(all <= u128::from(count) * share.per.as_nanos(), "{count} {replicas}");
     }
+}
+
+#[test]
+fn a_program_that_prints_no_tokens_is_a_fault_that_does_not_show_what_it_prints() {
+    let command = |text: &str| env(&[("PIXIVFE_TOKEN", "a")]).with_env("TIDEGATE_TOKEN_COMMAND", text);
+    insta::assert_snapshot!(faults(&command("/no/such/program zq1")));
+    let printed = with_file(command("print"), "print", "good\nzq2 zq3\n");
+    let told = faults(&printed);
+    assert!(told.contains("something else than weight and group") && !told.contains("zq"), "{told}");
 }

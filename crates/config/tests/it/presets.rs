@@ -1,4 +1,4 @@
-use tidegate_config::{BaseUrl, ClientCredential, Credential, Preset, Settings};
+use tidegate_config::{BaseUrl, ClientCredential, Scope, Credential, Preset, Settings};
 
 use super::{env, loaded};
 
@@ -129,6 +129,17 @@ fn openai_gives_a_model_time_to_think() {
     );
     assert_eq!(settings.routes[0].attempt_timeout.as_secs(), 600);
     assert_eq!(settings.upstream.credential, Some(Credential::Bearer));
+}
+
+#[test]
+fn a_preset_knows_what_has_limits_of_its_own() {
+    for (preset, scope) in [
+        ("openai", Scope::Json("/model".into())),
+        ("github", Scope::Header("x-ratelimit-resource".into())),
+        ("pixiv", Scope::None),
+    ] {
+        assert_eq!(settings(&[("TIDEGATE_PRESET", preset)]).pools[0].scope, scope, "{preset}");
+    }
 }
 
 #[test]

@@ -13,6 +13,7 @@ use crate::{Ask, Exhausted, PoolParams, TokenId, TokenSpec, WhenExhausted};
 ///
 /// Whoever changes the pool calls [`serve`](Self::serve) before the lock is let go. Then nobody waits while a
 /// token can be lent, which is why one who asks may take a ready token without a look at the queue.
+#[derive(Debug)]
 pub(super) struct Desk {
     pub(super) pool: Pool,
     pub(super) queue: WaitQueue<Answer>,
@@ -39,6 +40,11 @@ impl Desk {
     ) -> Self {
         let mut pool = Pool::new(params, home, now);
         pool.reload(specs, now);
+        Self::over(pool)
+    }
+
+    /// Nobody waits yet.
+    pub(super) fn over(pool: Pool) -> Self {
         Self { pool, queue: WaitQueue::new(), random: fastrand::Rng::new(), all_wait_to: None }
     }
 
@@ -48,8 +54,8 @@ impl Desk {
         self.pool.lend_untried(tried, entropy, now).ok_or_else(|| self.exhausted("", now))
     }
 
-    /// Lends, lets wait, or refuses.
-    pub(super) fn ask(&mut self, ask: &Ask<'_>, now: Instant) -> Asked {
+    /// Lends, lets wait, or refuses. `elsewhere` is how many wait in other lanes.
+    pub(super) fn ask(&mut self, ask: &Ask<'_>, elsewhere: usize, now: Instant) -> Asked {
         let entropy = self.random.u64(..);
         if let Some(loan) = self.pool.lend_any(ask.tried, entropy, now) {
             return Asked::Answered(Ok(loan));
@@ -60,7 +66,7 @@ impl Desk {
         let give_up = ask.deadline.map_or(give_up, |deadline| give_up.min(deadline));
         let refused = params.when_exhausted == WhenExhausted::Fail
             || give_up <= now
-            || self.queue.len() >= params.max_waiting
+            || self.queue.len() + elsewhere >= params.max_waiting
             || self.forecast(client, now).is_later_than(give_up);
         if refused {
             return Asked::Answered(Err(self.exhausted(client, now)));

@@ -13,13 +13,14 @@ use crate::{Exhausted, Lease};
 /// next.
 pub(super) struct Waiting<'a> {
     shared: &'a Shared,
+    lane: u32,
     ticket: Option<Ticket>,
     give_up: Instant,
 }
 
 impl<'a> Waiting<'a> {
-    pub(super) fn new(shared: &'a Shared, ticket: Ticket, give_up: Instant) -> Self {
-        Self { shared, ticket: Some(ticket), give_up }
+    pub(super) fn new(shared: &'a Shared, lane: u32, ticket: Ticket, give_up: Instant) -> Self {
+        Self { shared, lane, ticket: Some(ticket), give_up }
     }
 
     pub(super) async fn answer(mut self) -> Result<Lease, Exhausted> {
@@ -48,7 +49,9 @@ impl<'a> Waiting<'a> {
         let waker = cx.waker().clone();
         let mut wakers = Wakers::default();
         let now = now();
-        let mut desk = self.shared.lock();
+        let mut lanes = self.shared.lock();
+        // A lane with waiters is never forgotten.
+        let Some(desk) = lanes.get_mut(self.lane) else { return Err(self.give_up) };
         if desk.queue.alarm().is_some_and(|alarm| alarm <= now) || self.give_up <= now {
             desk.serve(now, &mut wakers);
         }
@@ -72,7 +75,7 @@ impl<'a> Waiting<'a> {
             }
             Err(alarm)
         };
-        drop(desk);
+        drop(lanes);
         drop(unused);
         result
     }
@@ -83,13 +86,15 @@ impl Drop for Waiting<'_> {
         let Some(ticket) = self.ticket.take() else { return };
         let mut wakers = Wakers::default();
         let now = now();
-        let mut desk = self.shared.lock();
+        let mut lanes = self.shared.lock();
+        let Some(desk) = lanes.get_mut(self.lane) else { return };
         let (answer, unused) = desk.queue.remove(&ticket);
         if let Some(Ok(loan)) = &answer {
             desk.pool.take_back(loan, now);
+            lanes.touch_others(loan, now);
         }
-        desk.serve(now, &mut wakers);
-        drop(desk);
+        lanes.serve_all(now, &mut wakers);
+        drop(lanes);
         drop(unused);
     }
 }

@@ -11,6 +11,7 @@ use crate::{Outcome, Reason, Report, TokenId};
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     by_name: HashMap<Box<str>, NonZeroU32>,
+    names: Vec<Box<str>>,
     gates: Vec<Gate>,
     /// By places in the settings' order.
     members: Vec<Vec<u32>>,
@@ -19,6 +20,10 @@ pub(super) struct Groups {
 impl Groups {
     pub(super) fn gate(&mut self, group: NonZeroU32) -> &mut Gate {
         &mut self.gates[group.get() as usize - 1]
+    }
+
+    pub(super) fn name(&self, group: NonZeroU32) -> &str {
+        &self.names[group.get() as usize - 1]
     }
 
     fn members(&self, group: NonZeroU32) -> &[u32] {
@@ -45,6 +50,7 @@ impl Groups {
                 let group = NonZeroU32::new(small(self.gates.len() + 1))?;
                 self.gates.push(Gate::new(next));
                 self.members.push(Vec::new());
+                self.names.push(name.into());
                 self.by_name.insert(name.into(), group);
                 group
             }
@@ -168,7 +174,7 @@ impl Pool {
         let alert = self.blame.watches();
         if alert != self.alert {
             self.alert = alert;
-            self.home.set_alert(alert);
+            if alert { self.home.raise_alert() } else { self.home.end_alert() }
         }
     }
 

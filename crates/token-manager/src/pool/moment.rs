@@ -33,6 +33,11 @@ impl Origin {
         Self(now)
     }
 
+    /// The instant itself.
+    pub(super) fn start(self) -> Instant {
+        self.0
+    }
+
     /// The moment of an instant; the pool's beginning for one that lies before it.
     pub(super) fn moment(self, at: Instant) -> Moment {
         Moment::BEGINNING.after(at.saturating_duration_since(self.0))

@@ -66,7 +66,7 @@ impl Pool {
         (0..self.records.len()).map(|index| self.status(index, now)).collect()
     }
 
-    fn status(&mut self, index: usize, now: Moment) -> TokenStatus {
+    pub(super) fn status(&mut self, index: usize, now: Moment) -> TokenStatus {
         let origin = self.origin;
         let shared = self.shared_rest(index, now);
         let record = &self.records[index];
@@ -94,6 +94,7 @@ impl Pool {
             rejected: record.rejected.into(),
             cooldowns: record.cooldowns.map(u64::from),
             last_used: record.last_used().map(|at| origin.instant(at)),
+            scopes: Vec::new(),
         }
     }
 

@@ -74,6 +74,15 @@ pub(super) struct Bounds {
     pub(super) group: Way,
 }
 
+/// A rest that is the token's whatever is asked with it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rejection {
+    health: Health,
+    until: Moment,
+    failures: u32,
+    rejections: u32,
+}
+
 /// When a token can be lent, as far as it is known now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
@@ -113,10 +122,10 @@ impl Record {
     /// ... and with each success one more, up to so many; then with any number.
     const RAMP_END: u16 = 16;
 
-    pub(super) fn new(entry: Arc<Entry>, weight: NonZeroU32, generation: Generation) -> Self {
+    pub(super) fn new(entry: Arc<Entry>, generation: Generation) -> Self {
         Self {
             entry,
-            weight,
+            weight: NonZeroU32::MIN,
             group: None,
             ramp: 0,
             attends: false,
@@ -330,6 +339,47 @@ impl Record {
         self.probe_out = false;
     }
 
+    /// What the token itself was refused for, so that it holds for all that is asked with it.
+    pub(super) fn rejection(&self) -> Option<Rejection> {
+        let rejected = self.reason == Some(Reason::Rejected) && self.health != Health::Ready;
+        rejected.then_some(Rejection {
+            health: self.health,
+            until: self.until,
+            failures: self.failures,
+            rejections: self.rejections,
+        })
+    }
+
+    /// Takes over a rejection, or the end of it.
+    pub(super) fn share(&mut self, rejection: Option<Rejection>, next: Generation) {
+        match rejection {
+            Some(Rejection { health, until, failures, rejections }) => {
+                self.health = health;
+                self.until = self.until.max(until);
+                self.reason = Some(Reason::Rejected);
+                self.failures = failures;
+                self.rejections = rejections;
+            }
+            None if self.rejection().is_some() => self.recover(),
+            None => return,
+        }
+        self.probe_out = false;
+        self.generation = next;
+    }
+
+    pub(super) fn is_disabled(&self) -> bool {
+        self.disabled
+    }
+
+    pub(super) fn set_disabled(&mut self, disabled: bool) {
+        self.disabled = disabled;
+    }
+
+    /// Whether results of what was lent before count: not while the token rests.
+    pub(super) fn rests(&self, now: Moment) -> bool {
+        self.health != Health::Ready && self.until > now
+    }
+
     fn recover(&mut self) {
         self.health = Health::Ready;
         self.until = Moment::BEFORE;
@@ -370,5 +420,13 @@ impl Record {
     /// When it was last lent.
     pub(super) fn last_used(&self) -> Option<Moment> {
         (self.last_used > Moment::BEFORE).then_some(self.last_used)
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        if self.attends {
+            self.entry.neglect();
+        }
     }
 }

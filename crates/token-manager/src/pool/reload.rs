@@ -1,20 +1,55 @@
 //! New tokens and new parameters while the pool works.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::{Frame, Kind, Places, Pool, Record, Selector, Tally, Wakes, Window, small};
+use super::{Frame, Kind, Places, Pool, Record, Selector, Tally, Wakes, Window};
 use crate::entry::Entry;
 use crate::{PoolParams, TokenId, TokenSpec};
+
+/// A token's place in the settings' order, and what the settings say of it.
+pub(crate) struct Seat {
+    entry: Arc<Entry>,
+    weight: NonZeroU32,
+    group: Option<Box<str>>,
+}
 
 impl Pool {
     /// Takes these tokens for the pool's, in this order. A token that stays (it has the same id) keeps its
     /// state; one that goes is not lent again, and one that comes is ready. Of two with one id the first
     /// counts.
     pub(crate) fn reload(&mut self, specs: Vec<(TokenId, TokenSpec)>, now: Instant) {
+        let seat = |(id, TokenSpec { value, name, weight, group }): (TokenId, TokenSpec)| {
+            let known = self.place(id).map(|index| &self.records[index]).or_else(|| self.retired.get(&id));
+            let entry = match known {
+                Some(record) => {
+                    record.entry.rename(name);
+                    Arc::clone(&record.entry)
+                }
+                None => Arc::new(Entry::new(id, value, name, Arc::clone(&self.home))),
+            };
+            Seat { entry, weight, group: group.map(String::into_boxed_str) }
+        };
+        let mut seen = HashSet::with_capacity(specs.len());
+        let seats = specs.into_iter().filter(|(id, _)| seen.insert(*id)).map(seat).collect();
+        self.seat(seats, now);
+    }
+
+    /// The tokens as another lane of the same pool is to have them.
+    pub(crate) fn seats(&self) -> Vec<Seat> {
+        let seat = |record: &Record| Seat {
+            entry: Arc::clone(&record.entry),
+            weight: record.weight,
+            group: record.group.map(|group| self.groups.name(group).into()),
+        };
+        self.records.iter().map(seat).collect()
+    }
+
+    /// Takes these tokens for the pool's; no two are the same.
+    pub(crate) fn seat(&mut self, seats: Vec<Seat>, now: Instant) {
         self.advance(now);
         let at_cursor =
             self.records.get(self.selector.cursor()).or(self.records.first()).map(|record| record.entry.id);
@@ -23,25 +58,19 @@ impl Pool {
 
         let next = self.next_generation();
         self.groups.empty(next);
-        self.places = Places::with_room_for(specs.len());
-        for (id, spec) in specs {
-            let index = self.records.len();
-            if small(index) == u32::MAX || self.place(id).is_some() {
-                continue;
-            }
-            let TokenSpec { value, name, weight, group } = spec;
+        self.places = Places::with_room_for(seats.len());
+        self.records.reserve_exact(seats.len());
+        for Seat { entry, weight, group } in seats.into_iter().take(u32::MAX as usize - 1) {
+            let (id, index) = (entry.id, self.records.len());
             let mut record = match before.remove(&id) {
-                Some(mut record) => {
-                    record.entry.rename(name);
-                    record.weight = weight;
-                    record
-                }
-                None => self.new_record(Entry::new(id, value, name, Arc::clone(&self.home)), weight),
+                Some(record) => record,
+                None => self.new_record(entry),
             };
             let next = self.next_generation();
+            record.weight = weight;
             record.group = group.and_then(|group| self.groups.enter(&group, index, next));
-            self.places.insert(id, index);
             self.records.push(record);
+            self.places.insert(id, index);
         }
         self.records.shrink_to_fit();
         before.retain(|_, record| {
@@ -74,9 +103,9 @@ impl Pool {
         self.rebuild(self.selector.cursor());
     }
 
-    fn new_record(&mut self, entry: Entry, weight: NonZeroU32) -> Record {
+    fn new_record(&mut self, entry: Arc<Entry>) -> Record {
         let generation = self.next_generation();
-        let mut record = Record::new(Arc::new(entry), weight, generation);
+        let mut record = Record::new(entry, generation);
         record.window = self.new_window();
         record
     }

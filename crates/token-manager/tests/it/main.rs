@@ -7,6 +7,7 @@ mod cancel;
 mod ends;
 mod fairness;
 mod operate;
+mod scopes;
 mod support;
 mod threads;
 mod waiting;

@@ -66,11 +66,16 @@ impl Request {
 
     /// A request of this client that has asked, and waits.
     pub(crate) fn waiting_as(pool: &TokenManager, client: &'static str) -> Self {
-        Self::ask(pool, secs(3600), Vec::new(), Some(client))
+        Self::ask(pool, secs(3600), Vec::new(), Some(client), None)
+    }
+
+    /// A request in this scope that has asked, and waits.
+    pub(crate) fn waiting_in(pool: &TokenManager, scope: &'static str) -> Self {
+        Self::ask(pool, secs(3600), Vec::new(), None, Some(scope))
     }
 
     pub(crate) fn waiting_with(pool: &TokenManager, max_wait: Duration, tried: Vec<TokenId>) -> Self {
-        Self::ask(pool, max_wait, tried, None)
+        Self::ask(pool, max_wait, tried, None, None)
     }
 
     fn ask(
@@ -78,10 +83,12 @@ impl Request {
         max_wait: Duration,
         tried: Vec<TokenId>,
         client: Option<&'static str>,
+        scope: Option<&'static str>,
     ) -> Self {
         let pool = pool.clone();
-        let ask =
-            async move { pool.acquire(Ask { tried: &tried, max_wait, client, ..Ask::default() }).await };
+        let ask = async move {
+            pool.acquire(Ask { tried: &tried, max_wait, client, scope, ..Ask::default() }).await
+        };
         let mut request = Self { future: Box::pin(ask), wakes: Arc::default() };
         assert!(request.poll().is_none(), "nothing is ready");
         request

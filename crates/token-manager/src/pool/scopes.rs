@@ -1,0 +1,120 @@
+//! A pool as one lane of several: the same tokens, with cool-downs, quotas and limits of a scope's own.
+
+use tokio::time::Instant;
+
+use super::{Kind, Loan, Moment, Pool, Rejection};
+use crate::{Report, State, TokenId};
+
+impl Pool {
+    /// A lane of its own for a scope: the same tokens, all ready but those that are barred or rejected as a
+    /// whole.
+    pub(crate) fn branch(&mut self, lane: u32, now: Instant) -> Self {
+        self.has_others = true;
+        let mut branch = Self::new(self.params, self.home.clone(), self.origin.start());
+        branch.lane = lane;
+        branch.has_others = true;
+        branch.seat(self.seats(), now);
+        branch.follow(self);
+        branch
+    }
+
+    /// Takes over what holds for the tokens in every lane.
+    pub(crate) fn follow(&mut self, base: &Self) {
+        for index in 0..self.records.len().min(base.records.len()) {
+            let next = self.next_generation();
+            let whole = &base.records[index];
+            self.records[index].set_disabled(whole.is_disabled());
+            if let Some(rejection) = whole.rejection() {
+                self.records[index].share(Some(rejection), next);
+            }
+            self.refresh(index);
+        }
+    }
+
+    /// The rejection of a token, if it rests for one.
+    pub(crate) fn rejection(&self, id: TokenId) -> Option<Rejection> {
+        self.place(id).and_then(|index| self.records[index].rejection())
+    }
+
+    /// A rejection of the token in another lane, or the end of it.
+    pub(crate) fn share(&mut self, id: TokenId, rejection: Option<Rejection>, now: Instant) {
+        self.advance(now);
+        let Some(index) = self.place(id) else { return };
+        let next = self.next_generation();
+        self.records[index].share(rejection, next);
+        self.refresh(index);
+    }
+
+    /// What was lent since this was last asked, as far as it matters to other lanes.
+    pub(crate) fn take_lent(&mut self) -> Vec<TokenId> {
+        std::mem::take(&mut self.lent)
+    }
+
+    /// Another lane has lent the token, or a lease of it has ended there.
+    pub(crate) fn touch(&mut self, id: TokenId, now: Instant) {
+        self.advance(now);
+        if let Some(index) = self.place(id) {
+            self.refresh(index);
+        }
+    }
+
+    /// What a lease tells that another lane lent: the response named this scope. It counts unless the token
+    /// rests here by now.
+    pub(crate) fn settle_from(&mut self, loan: &Loan, report: &Report, now: Instant) -> super::Whole {
+        let moment = self.advance(now);
+        let Some(index) = self.place(loan.entry.id) else { return super::Whole::Nothing };
+        let record = &self.records[index];
+        let generation = if record.rests(moment) { super::Generation(0) } else { record.generation };
+        let loan = Loan {
+            entry: loan.entry.clone(),
+            generation,
+            lane: self.lane,
+            index: super::small(index),
+            epoch: self.epoch,
+            lent: loan.lent,
+            is_probe: false,
+            passes: [super::Pass::NONE; 2],
+        };
+        self.settle(&loan, report, now)
+    }
+
+    /// Whether nothing is known of the tokens that a new lane would not know.
+    pub(crate) fn is_blank(&mut self, now: Instant) -> bool {
+        let now = self.advance(now);
+        !self.blame.watches()
+            && self.frame.is_none()
+            && self.records.iter().all(|record| {
+                matches!(record.known, Kind::Lendable | Kind::Barred) && record.state(now) != State::Probing
+            })
+    }
+
+    /// What people may know of the tokens that do not stand ready in this lane.
+    pub(crate) fn not_ready(&mut self, now: Instant) -> Vec<(usize, crate::TokenStatus)> {
+        let now: Moment = self.advance(now);
+        let kinds = 0..self.records.len();
+        kinds
+            .map(|index| (index, self.status(index, now)))
+            .filter(|(_, status)| !matches!(status.state, State::Ready | State::Disabled))
+            .collect()
+    }
+
+    /// Of each token: requests, rate-limited, rejected, cool-downs by reason, and its last use.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = Counts> {
+        self.records.iter().map(|record| Counts {
+            requests: record.requests,
+            rate_limited: record.rate_limited.into(),
+            rejected: record.rejected.into(),
+            cooldowns: record.cooldowns.map(u64::from),
+            last_used: record.last_used().map(|at| self.origin.instant(at)),
+        })
+    }
+}
+
+/// What a lane counts of a token.
+pub(crate) struct Counts {
+    pub(crate) requests: u64,
+    pub(crate) rate_limited: u64,
+    pub(crate) rejected: u64,
+    pub(crate) cooldowns: [u64; 4],
+    pub(crate) last_used: Option<Instant>,
+}
