@@ -41,9 +41,18 @@ fn deny(shell: &Shell) -> Outcome {
     Ok(())
 }
 
+/// Every interleaving of the token pool's threads. A build of its own, in a folder of its own: the flag would otherwise
+/// have everything built anew, twice.
+pub(crate) fn loom(shell: &Shell) -> Outcome {
+    let _flag = shell.push_env("RUSTFLAGS", "--cfg loom");
+    let _folder = shell.push_env("CARGO_TARGET_DIR", "target/loom");
+    cmd!(shell, "cargo test -p tidegate-token-manager --release --lib loom_tests").run()?;
+    Ok(())
+}
+
 /// The bench targets alone: `cargo bench` without a target builds every unit test in the release profile first.
-pub(crate) fn bench(shell: &Shell) -> Outcome {
-    let every = "*";
-    cmd!(shell, "cargo bench --workspace --bench {every}").run()?;
+pub(crate) fn bench(shell: &Shell, only: Option<&str>) -> Outcome {
+    let targets = only.unwrap_or("*");
+    cmd!(shell, "cargo bench --workspace --bench {targets}").run()?;
     Ok(())
 }

@@ -17,8 +17,9 @@ Usage: cargo xtask <command>
   test    unit tests, integration tests and examples in the docs, all features on
   lint    formatting, clippy and the docs with warnings denied; licences and sources, where cargo-deny is installed
   tidy    what must be absent: imports against the layers, clocks and locks in the pool, names out of their place
-  ci      tidy, lint and test; the others go on where one fails
-  bench   the benches
+  loom    every interleaving of the token pool's threads
+  ci      tidy, lint, test and loom; the others go on where one fails
+  bench   the benches, or one of them: `bench pool`
 ";
 
 /// What a command returns; the text of an error is for people.
@@ -28,11 +29,12 @@ type Command = fn(&Shell) -> Outcome;
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let command = arguments.next().unwrap_or_default();
+    let target = if command == "bench" { arguments.next() } else { None };
     if let Some(extra) = arguments.next() {
-        eprintln!("cargo xtask {command} takes no argument: {extra:?}\n\n{HELP}");
+        eprintln!("cargo xtask {command} takes no such argument: {extra:?}\n\n{HELP}");
         return ExitCode::from(2);
     }
-    match run(&command) {
+    match run(&command, target.as_deref()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask {command}: {error}");
@@ -41,14 +43,15 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: &str) -> Outcome {
+fn run(command: &str, target: Option<&str>) -> Outcome {
     let shell = Shell::new()?;
     shell.change_dir(root());
     match command {
         "test" => checks::test(&shell),
         "lint" => checks::lint(&shell),
         "tidy" => tidy::run(&shell),
-        "bench" => checks::bench(&shell),
+        "bench" => checks::bench(&shell, target),
+        "loom" => checks::loom(&shell),
         "ci" => ci(&shell),
         "" | "help" | "--help" | "-h" => {
             print!("{HELP}");
@@ -60,7 +63,8 @@ fn run(command: &str) -> Outcome {
 
 /// All checks, the quickest first. One that fails does not hide the others.
 fn ci(shell: &Shell) -> Outcome {
-    let checks: [(&str, Command); 3] = [("tidy", tidy::run), ("lint", checks::lint), ("test", checks::test)];
+    let checks: [(&str, Command); 4] =
+        [("tidy", tidy::run), ("lint", checks::lint), ("test", checks::test), ("loom", checks::loom)];
     let mut failed = Vec::new();
     for (name, check) in checks {
         if let Err(error) = check(shell) {

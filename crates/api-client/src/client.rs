@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::lease::Pool;
 use crate::replay::ReplayMemory;
 use crate::rule::Rule;
+use crate::scope::Scoping;
 use crate::signature::Signature;
 use crate::stack::{Stack, StackParams, stack};
 use crate::timeout::Timeouts;
@@ -227,7 +228,7 @@ impl Builder {
                 budget: RetryBudget::new(self.budget),
             },
             retry: self.retry,
-            pool: self.pool.map(|manager| Pool { manager, signature }),
+            pool: self.pool.map(|manager| Pool { manager, signature, scoping: Scoping::None }),
             classifier: Classifier::new(self.rules),
             timeouts: self.timeouts,
         };

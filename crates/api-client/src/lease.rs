@@ -17,6 +17,7 @@ use crate::deadline::Deadline;
 use crate::error::Error;
 use crate::held::held;
 use crate::journey::{Ended, Journey};
+use crate::scope::Scoping;
 use crate::signature::Signature;
 use crate::verdict::{Fault, Verdict};
 
@@ -27,6 +28,8 @@ pub struct Pool {
     pub manager: TokenManager,
     /// How a token is put on a request.
     pub signature: Signature,
+    /// By what the upstream's limits for one token are told apart.
+    pub scoping: Scoping,
 }
 
 /// A request extension: this request goes outside the pool (it brings a credential of its own).
@@ -91,18 +94,25 @@ where
                 request.extensions_mut().insert(Pooled::No);
                 return attempt(&mut inner, request, &journey, None, Duration::ZERO).await.0;
             };
-            let began = Instant::now();
             let deadline = Deadline::of(request.extensions());
             let client = request.extensions().get::<Client>().cloned();
-            let mut lease = lend(&pool.manager, &journey, deadline, client).await?;
+            let (scoped, scope) = pool.scoping.of_request(request).await;
+            request = scoped;
+            let began = Instant::now();
+            let mut lease = lend(&pool.manager, &journey, deadline, client, scope.as_deref()).await?;
             let token_wait = began.elapsed();
             journey.add_token_wait(token_wait);
             request.extensions_mut().insert(Pooled::Yes);
+            let path = request.uri().path().to_owned();
             let request = pool.signature.sign(request, &lease)?;
             let (result, verdict) =
                 attempt(&mut inner, request, &journey, Some(lease.id()), token_wait).await;
             let status = result.as_ref().ok().map(Response::status);
-            lease.settle(&report(&verdict, status));
+            let named = result.as_ref().ok().and_then(|it| pool.scoping.of_response(&path, it.headers()));
+            match named.filter(|named| Some(named) != scope.as_ref()) {
+                Some(scope) => lease.settle_in(&scope, &report(&verdict, status)),
+                None => lease.settle(&report(&verdict, status)),
+            }
             blame(&pool.manager, &journey, &lease, &verdict);
             result.map(|mut response| {
                 response.extensions_mut().insert(SignedBy(lease.token().clone()));
@@ -118,16 +128,18 @@ async fn lend(
     journey: &Journey,
     deadline: Option<Instant>,
     client: Option<Client>,
+    scope: Option<&str>,
 ) -> Result<Lease, Error> {
     let tried = journey.tried();
     if !journey.plan().may_wait_for_token {
-        return Ok(manager.try_acquire(&tried)?);
+        return Ok(manager.try_acquire_in(scope, &tried)?);
     }
     let ask = Ask {
         tried: &tried,
         max_wait: manager.params().max_wait.saturating_sub(journey.token_wait()),
         deadline,
         client: client.as_ref().map(|client| &*client.0),
+        scope,
     };
     Ok(manager.acquire(ask).await?)
 }

@@ -118,6 +118,7 @@ mod policy;
 mod quota;
 mod replay;
 mod rule;
+mod scope;
 mod signature;
 mod stack;
 mod timeout;
@@ -145,6 +146,7 @@ pub use self::{
     quota::quota_empty,
     replay::{ReplayBody, ReplayMemory},
     rule::{Rule, RuleVerdict},
+    scope::{Learned, Scoping},
     signature::Signature,
     stack::{Stack, StackParams, stack},
     timeout::{AttemptTimeout, AttemptTimeoutLayer, Timeouts},

@@ -7,7 +7,7 @@ use http::{HeaderMap, Uri};
 use tidegate_api_client::transport::{AutoTransport, Proxy, TransportParams};
 use tidegate_api_client::{
     Classifier, Credential, EntryParams, Error, ExtraCookies, Pool, ReplayMemory, RetryBudget, RetryParams,
-    Signature, Stack, StackParams, Timeouts, UnsafeRepeats, stack,
+    Scoping, Signature, Stack, StackParams, Timeouts, UnsafeRepeats, stack,
 };
 use tidegate_backoff_core::{Backoff, Budget};
 use tidegate_config as config;
@@ -132,6 +132,17 @@ impl Gateway {
     }
 }
 
+/// What the settings tell a pool's limits apart by, on this route.
+fn scoping(scope: &config::Scope, route: &config::Route) -> Scoping {
+    match scope {
+        config::Scope::None => Scoping::None,
+        config::Scope::Route => Scoping::Fixed(route.prefix.as_str().into()),
+        // The settings have checked that it can name a field.
+        config::Scope::Header(name) => name.parse().map_or(Scoping::None, Scoping::header),
+        config::Scope::Json(pointer) => Scoping::Json(pointer.as_str().into()),
+    }
+}
+
 fn replay_memory(settings: &Settings) -> ReplayMemory {
     ReplayMemory::new(usize::try_from(settings.retry.replay_memory).unwrap_or(usize::MAX))
 }
@@ -238,7 +249,7 @@ fn stack_params(
             let manager = pools.iter().find(|manager| manager.name() == pool.name)?.clone();
             let mut signature = Signature::new(credential.clone());
             signature.extra_cookies = route.token_cookies.then_some(parts.cookies);
-            Some(Pool { manager, signature })
+            Some(Pool { manager, signature, scoping: scoping(&pool.scope, route) })
         }),
         classifier: Classifier::new(settings.rules.iter().filter_map(rule).collect()),
         timeouts: Timeouts { attempt: route.attempt_timeout, body_idle: route.body_idle_timeout },

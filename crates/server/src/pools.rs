@@ -54,6 +54,5 @@ fn params(pool: &config::Pool, replicas: u32) -> PoolParams {
         max_concurrency: pool.max_concurrency,
         limit: limit.map(|limit| Limit { count: limit.count, per: limit.per }),
         max_waiting: usize::try_from(pool.max_waiting).unwrap_or(usize::MAX),
-        ..PoolParams::default()
     }
 }

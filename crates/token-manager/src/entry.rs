@@ -21,33 +21,34 @@ impl Home {
 
     /// A lane wants every event of every token to pass the lock. What depends on it is read after this.
     pub(crate) fn raise_alert(&self) {
-        self.alert.fetch_add(1, Ordering::SeqCst);
+        self.alert.fetch_add(1, Ordering::AcqRel);
     }
 
     /// The lane wants it no more.
     pub(crate) fn end_alert(&self) {
-        self.alert.fetch_sub(1, Ordering::SeqCst);
+        self.alert.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
 /// A token's secret, and the counts that change without the pool's lock.
 ///
 /// Most attempts say of a healthy token only that it works, and then end. While nothing in the pool depends on
-/// that, the token is *unattended*: its leases count here and leave the lock alone. Whoever attends to it
-/// says so first and reads the counts afterwards; a lease counts first and reads afterwards whether anybody
-/// attends. So one of the two always sees the other.
+/// that, the token is *unattended*: its leases count here and leave the lock alone. How many leases are out and
+/// whether anybody attends stand in one word: a lease that ends learns in the same step whether the pool must
+/// hear of it, and whoever begins to attend sees every end that did not see it.
 pub(crate) struct Entry {
     pub(crate) id: TokenId,
     pub(crate) value: Token,
     pub(crate) home: Arc<Home>,
     name: Mutex<Option<Box<str>>>,
     successes: AtomicU64,
-    in_flight: AtomicU32,
-    /// How many of the pool's lanes attend to the token.
-    attended: AtomicU32,
+    /// Low half: leases that are out. High half: how many of the pool's lanes attend to the token.
+    use_and_attention: AtomicU64,
     /// 0 before the first response.
     last_status: AtomicU16,
 }
+
+const ATTENTION: u64 = 1 << 32;
 
 impl Entry {
     pub(crate) fn new(id: TokenId, value: Token, name: Option<String>, home: Arc<Home>) -> Self {
@@ -57,8 +58,7 @@ impl Entry {
             home,
             name: Mutex::new(name.map(String::into_boxed_str)),
             successes: AtomicU64::new(0),
-            in_flight: AtomicU32::new(0),
-            attended: AtomicU32::new(0),
+            use_and_attention: AtomicU64::new(0),
             last_status: AtomicU16::new(0),
         }
     }
@@ -74,18 +74,19 @@ impl Entry {
     }
 
     pub(crate) fn in_flight(&self) -> u32 {
-        self.in_flight.load(Ordering::SeqCst)
+        #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
+        let in_flight = self.use_and_attention.load(Ordering::Acquire) as u32;
+        in_flight
     }
 
     /// A lease begins.
     pub(crate) fn enter(&self) {
-        self.in_flight.fetch_add(1, Ordering::SeqCst);
+        self.use_and_attention.fetch_add(1, Ordering::AcqRel);
     }
 
     /// A lease has ended. Returns whether the pool must hear of it.
     pub(crate) fn leave(&self) -> Hears {
-        self.in_flight.fetch_sub(1, Ordering::SeqCst);
-        self.who_hears()
+        self.hears(self.use_and_attention.fetch_sub(1, Ordering::AcqRel))
     }
 
     pub(crate) fn successes(&self) -> u64 {
@@ -107,18 +108,22 @@ impl Entry {
     }
 
     pub(crate) fn who_hears(&self) -> Hears {
-        let attended = self.attended.load(Ordering::SeqCst) != 0;
-        if attended || self.home.alert.load(Ordering::SeqCst) != 0 { Hears::Pool } else { Hears::Nobody }
+        self.hears(self.use_and_attention.load(Ordering::Acquire))
     }
 
-    /// A lane of the pool begins to attend to the token. What it knows of the counts it must read after this.
+    fn hears(&self, use_and_attention: u64) -> Hears {
+        let attended = use_and_attention >= ATTENTION;
+        if attended || self.home.alert.load(Ordering::Acquire) != 0 { Hears::Pool } else { Hears::Nobody }
+    }
+
+    /// A lane of the pool begins to attend to the token. How many leases are out it must read after this.
     pub(crate) fn attend(&self) {
-        self.attended.fetch_add(1, Ordering::SeqCst);
+        self.use_and_attention.fetch_add(ATTENTION, Ordering::AcqRel);
     }
 
     /// A lane of the pool attends to the token no more.
     pub(crate) fn neglect(&self) {
-        self.attended.fetch_sub(1, Ordering::SeqCst);
+        self.use_and_attention.fetch_sub(ATTENTION, Ordering::AcqRel);
     }
 }
 

@@ -73,6 +73,8 @@ mod entry;
 mod error;
 mod id;
 mod lease;
+#[cfg(all(test, loom))]
+mod loom_tests;
 mod manager;
 mod params;
 mod pool;

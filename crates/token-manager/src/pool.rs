@@ -23,9 +23,9 @@ mod select;
 mod wakes;
 mod window;
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod model_tests;
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;
 
 use std::collections::HashMap;

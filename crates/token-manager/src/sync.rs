@@ -2,7 +2,7 @@
 //! interleaving (`cargo xtask loom`). `Arc` is std's in both: nothing here depends on when one is freed.
 
 #[cfg(loom)]
-mod loomed;
+pub(crate) mod loomed;
 
 #[cfg(loom)]
 pub(crate) use loomed::{

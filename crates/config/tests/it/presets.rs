@@ -1,4 +1,4 @@
-use tidegate_config::{BaseUrl, ClientCredential, Scope, Credential, Preset, Settings};
+use tidegate_config::{BaseUrl, ClientCredential, Credential, Preset, Scope, Settings};
 
 use super::{env, loaded};
 

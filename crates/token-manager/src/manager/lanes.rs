@@ -5,7 +5,7 @@ use tokio::time::Instant;
 use super::Wakers;
 use super::desk::Desk;
 use crate::pool::{Loan, Pool, Told, Whole};
-use crate::{PoolParams, Report, ScopeStatus, TokenId, TokenSpec, TokenStatus, UnknownToken};
+use crate::{PoolParams, Report, ScopeStatus, TokenId, TokenSpec, TokenStatus};
 
 /// A pool's lanes: one for what is asked without a scope, and one for each scope that was asked for lately.
 ///
@@ -130,10 +130,7 @@ impl Lanes {
     }
 
     /// Does the same in every lane; what it returns in the first is returned.
-    pub(super) fn each(
-        &mut self,
-        mut change: impl FnMut(&mut Pool) -> Result<(), UnknownToken>,
-    ) -> Result<(), UnknownToken> {
+    pub(super) fn each<R>(&mut self, mut change: impl FnMut(&mut Pool) -> R) -> R {
         let result = change(&mut self.base.pool);
         for lane in &mut self.scoped {
             // All lanes have the same tokens, so that the first one's answer is everybody's.
