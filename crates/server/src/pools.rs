@@ -16,7 +16,12 @@ pub(crate) fn build(settings: &Settings, key: &IdKey, old: &[TokenManager]) -> V
             match old.iter().find(|manager| manager.name() == pool.name) {
                 Some(manager) => {
                     manager.set_params(params);
-                    manager.reload(specs);
+                    // What a program prints under a known name is that token renewed.
+                    if pool.command.is_some() {
+                        manager.renew(specs)
+                    } else {
+                        manager.reload(specs)
+                    }
                     manager.clone()
                 }
                 None => TokenManager::new(&pool.name, params, specs, key.clone()),

@@ -7,10 +7,14 @@ use std::time::{Duration, SystemTime};
 use tidegate_config::{Faults, Loaded, Settings};
 
 use crate::admin::Reloaded;
+use crate::gateway::Gateway;
 use crate::state::State;
 
 /// How often the token files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// A program that prints tokens is not run again sooner.
+const PAUSE: Duration = Duration::from_secs(10);
 
 /// Gathers the settings from their sources anew.
 pub(crate) type Load = Box<dyn Fn() -> Result<Loaded, Faults> + Send + Sync>;
@@ -55,6 +59,28 @@ impl Reloader {
         Ok(notices)
     }
 
+    /// Reloads whenever the tokens of a program are due; never ends.
+    pub(crate) async fn refresh_tokens(self: Arc<Self>) {
+        loop {
+            let gateway = self.state.gateway();
+            let changed = async {
+                // Another reload may have brought other pools or another time.
+                while Arc::ptr_eq(&gateway, &self.state.gateway()) {
+                    tokio::time::sleep(LOOK_EVERY).await;
+                }
+            };
+            tokio::select! {
+                () = changed => continue,
+                () = tokens_are_due(&gateway) => {}
+            }
+            let reloader = Arc::clone(&self);
+            // A program takes its time, and requests go on meanwhile.
+            let _ = tokio::task::spawn_blocking(move || reloader.reload()).await;
+            // However many tokens are rejected meanwhile.
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
     /// Reloads whenever a token file has changed; never ends.
     pub(crate) async fn watch_token_files(&self) {
         let mut seen = stamps(&self.state.gateway().settings);
@@ -68,6 +94,31 @@ impl Reloader {
             // What was seen before the reload: a file that changes while it is read is looked at again.
             seen = now;
         }
+    }
+}
+
+/// Ends when the tokens of a program are to be fetched again: the shortest `token.refresh` has passed, or one of them
+/// was rejected. Without such pools it never ends.
+async fn tokens_are_due(gateway: &Gateway) {
+    let settings = &gateway.settings;
+    let pools: Vec<_> = settings.pools_in_use().filter(|pool| pool.command.is_some()).collect();
+    let refresh = pools.iter().map(|pool| pool.refresh).filter(|refresh| !refresh.is_zero()).min();
+    let refreshed = async {
+        match refresh {
+            Some(refresh) => tokio::time::sleep(refresh).await,
+            None => std::future::pending().await,
+        }
+    };
+    let managers =
+        gateway.pools.iter().filter(|manager| pools.iter().any(|pool| pool.name == manager.name()));
+    let mut rejections: Vec<_> = managers.map(|manager| Box::pin(manager.rejection())).collect();
+    let rejected = std::future::poll_fn(|cx| {
+        let any = rejections.iter_mut().any(|rejection| rejection.as_mut().poll(cx).is_ready());
+        if any { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    });
+    tokio::select! {
+        () = refreshed => tracing::debug!("token.refresh has passed"),
+        () = rejected => tracing::info!("a token of a program was rejected"),
     }
 }
 

@@ -93,6 +93,7 @@ impl Server {
         let gateway =
             tokio::spawn(listen::serve(bound, app(state.clone()), params, until, settings.shutdown_grace));
         let (admin_stop, admin) = serve_admin(admin);
+        let refresher = tokio::spawn(Arc::clone(&reloader).refresh_tokens());
         let watcher = tokio::spawn(async move { reloader.watch_token_files().await });
 
         stop.next().await;
@@ -110,6 +111,7 @@ impl Server {
             () = stop.next() => Served { cut: usize::MAX },
         };
         watcher.abort();
+        refresher.abort();
         drop(admin_stop);
         if let Some(admin) = admin {
             let _ = admin.await;

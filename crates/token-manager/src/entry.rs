@@ -93,6 +93,13 @@ impl Entry {
         self.successes.load(Ordering::Relaxed)
     }
 
+    /// What people are shown goes on from where another value's was.
+    pub(crate) fn inherit(&self, old: &Self) {
+        // In each lane of the pool once: not a sum.
+        self.successes.store(old.successes(), Ordering::Relaxed);
+        self.last_status.store(old.last_status.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
     pub(crate) fn last_status(&self) -> Option<u16> {
         Some(self.last_status.load(Ordering::Relaxed)).filter(|&status| status != 0)
     }

@@ -53,13 +53,18 @@
 //!
 //! Results of leases that were out when a rest began (or an operator stepped in) neither count as failures
 //! nor end the rest: ten refusals of one burst are one failure. A longer rest that they were told is still
-//! kept.
+//! kept. After a limit a token comes back by two leases at a time, and by one more for each success.
+//!
+//! Tokens of one group take their rests together, and so does the whole pool where the caller's address is
+//! limited: one rest, and one probe for all. With a [scope](Ask::scope), limits are kept for each thing that is
+//! asked for.
 //!
 //! # How it is built
 //!
 //! The pool is a synchronous state machine that is told the time; it costs O(1) or O(log n) to lend and to
 //! settle, whatever the number of tokens, and allocates nothing for it. Around it stands one lock, never held
-//! across an await, and a queue of those who wait. A token that is freed is handed to the first of them by
+//! across an await and left alone by the successes of healthy tokens, and a queue of those who wait, by turns
+//! between clients. A token that is freed is handed to the first of them by
 //! whoever frees it, so that nobody is overtaken and nobody is woken in vain. Every moment is
 //! [`tokio::time::Instant`]'s: a paused test clock drives all of it.
 
@@ -78,6 +83,7 @@ mod loom_tests;
 mod manager;
 mod params;
 mod pool;
+mod renewal;
 mod report;
 mod status;
 mod sync;
@@ -91,6 +97,7 @@ pub use crate::id::{IdKey, ParseTokenIdError, TokenId};
 pub use crate::lease::{Lease, LeaseStamp};
 pub use crate::manager::TokenManager;
 pub use crate::params::{Limit, PoolParams, Strategy, UnknownName, WhenExhausted};
+pub use crate::renewal::{Fetched, RenewParams, TokenSource};
 pub use crate::report::{Outcome, Report};
 pub use crate::status::{Reason, ScopeStatus, State, StateCounts, TokenStatus};
 pub use crate::token::{Token, TokenSpec};

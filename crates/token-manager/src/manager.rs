@@ -11,11 +11,12 @@ use std::time::Duration;
 
 use desk::{Asked, Desk};
 use lanes::Lanes;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 use waiting::Waiting;
 
 use crate::entry::Home;
-use crate::pool::{Loan, Told};
+use crate::pool::{Loan, Renewed, Told};
 use crate::sync::{Mutex, MutexGuard, PoisonError, now};
 use crate::{
     Ask, Exhausted, IdKey, Lease, LeaseStamp, Outcome, PoolParams, Report, StateCounts, TokenId, TokenSpec,
@@ -53,6 +54,8 @@ pub(crate) struct Shared {
     name: String,
     key: IdKey,
     lanes: Mutex<Lanes>,
+    /// Told of each rejection of a token.
+    rejected: Notify,
 }
 
 impl TokenManager {
@@ -62,7 +65,7 @@ impl TokenManager {
         let shared = Arc::new_cyclic(|shared: &Weak<Shared>| {
             let home = Arc::new(Home::of(shared.clone()));
             let lanes = Mutex::new(Lanes::new(Desk::new(params, specs, home, now())));
-            Shared { name: name.to_owned(), key, lanes }
+            Shared { name: name.to_owned(), key, lanes, rejected: Notify::new() }
         });
         Self { shared }
     }
@@ -182,7 +185,19 @@ impl TokenManager {
     /// request. One that comes is ready, also where it is a new value under a known name.
     pub fn reload(&self, specs: Vec<TokenSpec>) {
         let specs = with_ids(&self.shared.key, specs);
-        self.shared.change(|lanes, now| lanes.reload(specs, now));
+        self.shared.change(|lanes, now| lanes.reload(specs, Renewed::No, now));
+    }
+
+    /// As [`reload`](Self::reload), but a new value under the name of a token that goes is that token renewed: it
+    /// keeps its limits and its rest, unless it was the old value that was rejected.
+    pub fn renew(&self, specs: Vec<TokenSpec>) {
+        let specs = with_ids(&self.shared.key, specs);
+        self.shared.change(|lanes, now| lanes.reload(specs, Renewed::ByName, now));
+    }
+
+    /// Waits until a token is rejected; one that was since this was last awaited counts.
+    pub async fn rejection(&self) {
+        self.shared.rejected.notified().await;
     }
 
     /// Takes effect at once. Rests that have begun stay as they are.
@@ -265,6 +280,9 @@ impl Shared {
     pub(crate) fn settle(&self, loan: &Loan, scope: Option<&str>, report: &Report) {
         let plain = report.outcome == Outcome::Success && report.quota.is_none();
         self.change_lane(loan, plain, |lanes, now| lanes.settle(loan, scope, report, now));
+        if report.outcome == Outcome::Rejected {
+            self.rejected.notify_one();
+        }
     }
 
     /// A lease has ended that the pool must hear of.

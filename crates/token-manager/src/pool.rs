@@ -43,6 +43,7 @@ use places::Places;
 pub(crate) use record::Generation;
 pub(crate) use record::Rejection;
 use record::{Bounds, Effect, Kind, Record, Standing};
+pub(crate) use reload::Renewed;
 use select::Selector;
 use wakes::Wakes;
 use window::{Frame, Window};

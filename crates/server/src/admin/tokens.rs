@@ -2,7 +2,7 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use serde::Serialize;
-use tidegate_token_manager::TokenStatus;
+use tidegate_token_manager::{ScopeStatus, TokenStatus};
 use tokio::time::Instant;
 
 /// A token as `/tokens` shows it.
@@ -23,6 +23,19 @@ pub(super) struct TokenView {
     pub(super) rate_limited: u64,
     pub(super) rejected: u64,
     pub(super) last_used: Option<String>,
+    /// The scopes in which it is not ready, where the pool tells scopes apart.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) scopes: Vec<ScopeView>,
+}
+
+/// Where a token stands in a scope of its own limits.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct ScopeView {
+    pub(super) scope: String,
+    pub(super) state: &'static str,
+    pub(super) until: Option<String>,
+    pub(super) retry_in_ms: u64,
+    pub(super) reason: Option<&'static str>,
 }
 
 /// The present moment, by the clock that measures and by the one that people read.
@@ -65,6 +78,19 @@ impl TokenView {
             rate_limited: status.rate_limited,
             rejected: status.rejected,
             last_used: status.last_used.and_then(|used| now.show(used)),
+            scopes: status.scopes.into_iter().map(|scope| ScopeView::new(scope, now)).collect(),
+        }
+    }
+}
+
+impl ScopeView {
+    fn new(status: ScopeStatus, now: Now) -> Self {
+        Self {
+            scope: status.scope,
+            state: status.state.as_str(),
+            until: status.until.and_then(|until| now.show(until)),
+            retry_in_ms: whole_millis(status.retry_in),
+            reason: status.reason.map(tidegate_token_manager::Reason::as_str),
         }
     }
 }

@@ -4,7 +4,7 @@ use tokio::time::Instant;
 
 use super::Wakers;
 use super::desk::Desk;
-use crate::pool::{Loan, Pool, Told, Whole};
+use crate::pool::{Loan, Pool, Renewed, Told, Whole};
 use crate::{PoolParams, Report, ScopeStatus, TokenId, TokenSpec, TokenStatus};
 
 /// A pool's lanes: one for what is asked without a scope, and one for each scope that was asked for lately.
@@ -139,10 +139,10 @@ impl Lanes {
         result
     }
 
-    pub(super) fn reload(&mut self, specs: Vec<(TokenId, TokenSpec)>, now: Instant) {
-        self.base.pool.reload(specs, now);
+    pub(super) fn reload(&mut self, specs: Vec<(TokenId, TokenSpec)>, renewed: Renewed, now: Instant) {
+        let renewals = self.base.pool.reload_renewed(specs, renewed, now);
         for lane in &mut self.scoped {
-            lane.desk.pool.seat(self.base.pool.seats(), now);
+            lane.desk.pool.seat(self.base.pool.seats(), &renewals, now);
             lane.desk.pool.follow(&self.base.pool);
         }
     }

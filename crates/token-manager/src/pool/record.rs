@@ -367,6 +367,20 @@ impl Record {
         self.generation = next;
     }
 
+    /// The token has another value from here on. Results of the old one tell nothing any more; that it was
+    /// rejected neither.
+    pub(super) fn renew(&mut self, entry: Arc<Entry>, next: Generation) {
+        if self.attends {
+            entry.attend();
+            self.entry.neglect();
+        }
+        entry.inherit(&self.entry);
+        self.entry = entry;
+        self.share(None, next);
+        self.probe_out = false;
+        self.generation = next;
+    }
+
     pub(super) fn is_disabled(&self) -> bool {
         self.disabled
     }

@@ -10,6 +10,18 @@ use super::{Frame, Kind, Places, Pool, Record, Selector, Tally, Wakes, Window};
 use crate::entry::Entry;
 use crate::{PoolParams, TokenId, TokenSpec};
 
+/// What a new value under a known name is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Renewed {
+    /// Another token.
+    No,
+    /// The same token.
+    ByName,
+}
+
+/// New ids of renewed tokens, and their old ones.
+pub(crate) type Renewals = HashMap<TokenId, TokenId>;
+
 /// A token's place in the settings' order, and what the settings say of it.
 pub(crate) struct Seat {
     entry: Arc<Entry>,
@@ -22,6 +34,20 @@ impl Pool {
     /// state; one that goes is not lent again, and one that comes is ready. Of two with one id the first
     /// counts.
     pub(crate) fn reload(&mut self, specs: Vec<(TokenId, TokenSpec)>, now: Instant) {
+        self.reload_renewed(specs, Renewed::No, now);
+    }
+
+    /// The same; a new value under the name of a token that goes may be that token renewed. Returns those.
+    pub(crate) fn reload_renewed(
+        &mut self,
+        specs: Vec<(TokenId, TokenSpec)>,
+        renewed: Renewed,
+        now: Instant,
+    ) -> Renewals {
+        let renewals = match renewed {
+            Renewed::No => Renewals::new(),
+            Renewed::ByName => self.renewals(&specs),
+        };
         let seat = |(id, TokenSpec { value, name, weight, group }): (TokenId, TokenSpec)| {
             let known = self.place(id).map(|index| &self.records[index]).or_else(|| self.retired.get(&id));
             let entry = match known {
@@ -35,7 +61,18 @@ impl Pool {
         };
         let mut seen = HashSet::with_capacity(specs.len());
         let seats = specs.into_iter().filter(|(id, _)| seen.insert(*id)).map(seat).collect();
-        self.seat(seats, now);
+        self.seat(seats, &renewals, now);
+        renewals
+    }
+
+    fn renewals(&self, specs: &[(TokenId, TokenSpec)]) -> Renewals {
+        let stays: HashSet<TokenId> = specs.iter().map(|&(id, _)| id).collect();
+        let going =
+            self.records.iter().map(|record| &record.entry).filter(|entry| !stays.contains(&entry.id));
+        let by_name: HashMap<String, TokenId> =
+            going.filter_map(|entry| Some((entry.name()?, entry.id))).collect();
+        let comes = specs.iter().filter(|&&(id, _)| self.place(id).is_none());
+        comes.filter_map(|(id, spec)| Some((*id, *by_name.get(spec.name.as_ref()?)?))).collect()
     }
 
     /// The tokens as another lane of the same pool is to have them.
@@ -48,8 +85,9 @@ impl Pool {
         self.records.iter().map(seat).collect()
     }
 
-    /// Takes these tokens for the pool's; no two are the same.
-    pub(crate) fn seat(&mut self, seats: Vec<Seat>, now: Instant) {
+    /// Takes these tokens for the pool's; no two are the same. Of `renewals` each new one goes on where its old
+    /// one was.
+    pub(crate) fn seat(&mut self, seats: Vec<Seat>, renewals: &Renewals, now: Instant) {
         self.advance(now);
         let at_cursor =
             self.records.get(self.selector.cursor()).or(self.records.first()).map(|record| record.entry.id);
@@ -62,9 +100,15 @@ impl Pool {
         self.records.reserve_exact(seats.len());
         for Seat { entry, weight, group } in seats.into_iter().take(u32::MAX as usize - 1) {
             let (id, index) = (entry.id, self.records.len());
-            let mut record = match before.remove(&id) {
-                Some(record) => record,
-                None => self.new_record(entry),
+            let next = self.next_generation();
+            let old = renewals.get(&id);
+            let mut record = match (before.remove(&id), old.and_then(|old| before.remove(old))) {
+                (Some(record), _) => record,
+                (None, Some(mut record)) => {
+                    record.renew(entry, next);
+                    record
+                }
+                (None, None) => self.new_record(entry),
             };
             let next = self.next_generation();
             record.weight = weight;

@@ -13,7 +13,7 @@ impl Pool {
         let mut branch = Self::new(self.params, self.home.clone(), self.origin.start());
         branch.lane = lane;
         branch.has_others = true;
-        branch.seat(self.seats(), now);
+        branch.seat(self.seats(), &super::reload::Renewals::new(), now);
         branch.follow(self);
         branch
     }

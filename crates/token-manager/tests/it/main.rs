@@ -7,6 +7,8 @@ mod cancel;
 mod ends;
 mod fairness;
 mod operate;
+mod reload;
+mod renewal;
 mod scopes;
 mod support;
 mod threads;
