@@ -77,3 +77,20 @@ async fn a_port_in_use_is_told() {
     assert_eq!(out.status.code(), Some(1), "{said}");
     assert!(said.contains(&address) && said.contains("in use"), "{said}");
 }
+
+#[tokio::test]
+async fn a_rejected_token_of_a_program_is_fetched_again_while_its_request_waits() {
+    let upstream = Upstream::start(|call| match call.token() {
+        Some("fresh") => status(200),
+        _ => status(401),
+    })
+    .await;
+    let settings = [("PIXIVFE_TOKEN", ""), ("TIDEGATE_TOKEN_COMMAND", "cat printed")];
+    let gateway = Gateway::start_with(&upstream, &settings, &[("printed", "app=stale\n")]).await;
+    std::fs::write(gateway.folder().join("printed"), "app=fresh\n").unwrap();
+    assert_eq!(gateway.get("/x").await.status.as_u16(), 200);
+    assert_eq!(upstream.tokens(), ["stale", "fresh"]);
+    let tokens = gateway.tokens().await;
+    assert_eq!((&tokens[0]["name"], &tokens[0]["state"]), (&"app".into(), &"ready".into()));
+    assert!(!gateway.log().contains("fresh"), "{}", gateway.log());
+}

@@ -83,3 +83,24 @@ async fn a_post_moves_to_another_token_but_is_not_repeated_after_a_fault_of_the_
     assert_eq!(send(gateway.address, request("POST", "/fails", "a=1")).await.status.as_u16(), 502);
     assert_eq!(upstream.calls().len(), 3);
 }
+
+#[tokio::test]
+async fn a_limit_rests_a_token_only_for_the_resource_that_the_response_names() {
+    let upstream = Upstream::start(|call| match call.target.as_str() {
+        "/search/issues" => reply(429, &[("retry-after", "600"), ("x-ratelimit-resource", "search")], ""),
+        _ => reply(200, &[("x-ratelimit-resource", "core")], "{}"),
+    })
+    .await;
+    let settings = [("PIXIVFE_TOKEN", "tokA"), ("TIDEGATE_TOKEN_SCOPE", "header:x-ratelimit-resource")];
+    let gateway = Gateway::start(&upstream, &settings).await;
+    let mut statuses = Vec::new();
+    for target in ["/repos/a", "/search/issues", "/repos/b", "/search/issues", "/repos/a"] {
+        statuses.push(gateway.get(target).await.status.as_u16());
+    }
+    assert_eq!(statuses, [200, 429, 200, 503, 200]);
+    assert_eq!(upstream.tokens().len(), 4, "the second search never reaches the upstream");
+    let tokens = gateway.tokens().await;
+    let scope = &tokens[0]["scopes"][0];
+    assert_eq!((&tokens[0]["state"], &scope["scope"]), (&"ready".into(), &"search".into()));
+    assert_eq!((&scope["state"], &scope["reason"]), (&"cooling".into(), &"rate_limited".into()));
+}
