@@ -123,10 +123,12 @@ impl RetryParams {
     }
 
     /// The wait before the next retry, for which a told delay is a floor; `None` when the upstream asks for more
-    /// than `max_retry_after`.
+    /// than `max_retry_after`. The reset of an empty quota is a floor too, but one that is further away is the
+    /// token's alone: it rests, and another may serve the retry.
     fn wait(&self, at: &Situation<'_>) -> Option<Duration> {
         let (attempt, previous) = (at.progress.retries, at.progress.backoff);
-        match at.verdict.told {
+        let quota = at.verdict.quota.filter(|reset| *reset <= self.max_retry_after);
+        match at.verdict.told.max(quota) {
             Some(told) if told > self.max_retry_after => None,
             Some(told) => Some(self.backoff.delay_after(told, attempt, previous, at.entropy)),
             None => Some(self.backoff.delay(attempt, previous, at.entropy)),

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::header::ACCEPT_ENCODING;
-use http::{HeaderValue, Request, Response};
+use http::{HeaderValue, Request, Response, StatusCode};
 use tidegate_token_manager::wall;
 use tokio::time::Instant;
 use tower::{Layer, Service};
@@ -68,6 +68,10 @@ where
         let attempt = self.inner.call(request);
         Box::pin(async move {
             let mut response = attempt.await?;
+            if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+                // Nobody asked for it: no Upgrade field is ever sent.
+                return Err(Error::Protocol("the upstream switched protocols unasked".into()));
+            }
             let mut prefix = None;
             if classifier.needs_body(response.status(), response.headers()) {
                 let (parts, body) = response.into_parts();

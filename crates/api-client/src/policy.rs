@@ -118,11 +118,16 @@ async fn drained(response: Response<Body>, time: Duration) -> Response<Body> {
     Response::from_parts(parts, read_prefix(body, KEPT_BYTES, time).await.into_body())
 }
 
-/// A token fault that is handed on says when a token is expected, which the upstream cannot know. A lone 403 is
-/// the page's answer, and stays as it came.
+/// What is handed on for want of a token says when one is expected, which the upstream cannot know; a longer delay of
+/// a failing upstream stays. A lone 403 is the page's answer, and stays as it came.
 fn told_when_to_return(mut kept: Response<Body>, retry_in: Option<Duration>) -> Response<Body> {
-    let fault = kept.extensions().get::<Verdict>().map(|verdict| verdict.fault);
-    if let (Some(wait), Some(Fault::TokenLimited | Fault::TokenRejected)) = (retry_in, fault) {
+    let verdict = kept.extensions().get::<Verdict>().copied().unwrap_or(Verdict::new(Fault::None));
+    let wait = match verdict.fault {
+        Fault::TokenLimited | Fault::TokenRejected => retry_in,
+        Fault::Upstream => retry_in.filter(|wait| verdict.told.is_none_or(|told| told < *wait)),
+        _ => None,
+    };
+    if let Some(wait) = wait {
         kept.headers_mut().insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
     }
     kept

@@ -13,7 +13,7 @@ use tower::{Layer, Service};
 use crate::body::Body;
 use crate::deadline::Deadline;
 use crate::error::Error;
-use crate::idle::idle_limited;
+use crate::idle::{BodyIdle, idle_limited};
 use crate::upload::{Upload, UploadWatch};
 
 /// The timeouts of an attempt; zero turns one off.
@@ -36,7 +36,7 @@ impl Timeouts {
     /// When an attempt whose upload stands so is given up.
     fn end(&self, upload: Upload) -> Option<Instant> {
         let (since, limit) = match upload {
-            Upload::Running(moved) => (moved, self.body_idle),
+            Upload::Offered(moved) | Upload::Awaited(moved) => (moved, self.body_idle),
             Upload::Ended(sent) => (sent, self.attempt),
         };
         if limit.is_zero() { None } else { since.checked_add(limit) }
@@ -135,14 +135,16 @@ where
         }
         loop {
             // The upload moves while the clock runs: an end counts only if it still stands when it is reached.
-            let timeout = this.timeouts.end(this.upload.poll(cx));
+            let upload = this.upload.poll(cx);
+            let timeout = this.timeouts.end(upload);
             let Some(end) = timeout.into_iter().chain(*this.deadline).min() else { return Poll::Pending };
             if *this.armed == Some(end) && this.sleep.is_elapsed() {
                 let past_deadline = *this.deadline == Some(end);
-                return Poll::Ready(Err(if past_deadline {
-                    Error::Deadline
-                } else {
-                    Error::AttemptTimeout { timeout: this.timeouts.attempt }
+                return Poll::Ready(Err(match upload {
+                    _ if past_deadline => Error::Deadline,
+                    Upload::Awaited(_) => Error::RequestBody(BodyIdle(this.timeouts.body_idle).into()),
+                    Upload::Offered(_) => Error::AttemptTimeout { timeout: this.timeouts.body_idle },
+                    Upload::Ended(_) => Error::AttemptTimeout { timeout: this.timeouts.attempt },
                 }));
             }
             if *this.armed != Some(end) {

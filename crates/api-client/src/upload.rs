@@ -13,8 +13,10 @@ use crate::body::{Body, BoxError};
 /// How far an upload has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Upload {
-    /// Bytes last moved at this moment; more follow.
-    Running(Instant),
+    /// The upstream was last given bytes at this moment, and has asked for no more since.
+    Offered(Instant),
+    /// The upstream asks for bytes, and the caller has given none since this moment.
+    Awaited(Instant),
     /// All was handed to the connection (or given up) at this moment.
     Ended(Instant),
 }
@@ -33,7 +35,7 @@ impl UploadWatch {
     /// Wraps `body`; a body that is empty has ended already and is passed on as it is.
     pub(crate) fn new(body: Body, now: Instant) -> (Self, Body) {
         let ended = body.is_end_stream();
-        let upload = if ended { Upload::Ended(now) } else { Upload::Running(now) };
+        let upload = if ended { Upload::Ended(now) } else { Upload::Offered(now) };
         let shared = Arc::new(Mutex::new(Shared { upload, waker: None }));
         let body = if ended { body } else { Body::new(Watched { body, shared: shared.clone() }) };
         (Self(shared), body)
@@ -42,7 +44,7 @@ impl UploadWatch {
     /// Where the upload stands; `cx` is woken once it has ended.
     pub(crate) fn poll(&self, cx: &Context<'_>) -> Upload {
         let mut shared = lock(&self.0);
-        if matches!(shared.upload, Upload::Running(_)) {
+        if !matches!(shared.upload, Upload::Ended(_)) {
             shared.waker = Some(cx.waker().clone());
         }
         shared.upload
@@ -61,9 +63,10 @@ struct Watched {
 impl Watched {
     fn end(&self) {
         let mut shared = lock(&self.shared);
-        if let Upload::Running(_) = shared.upload {
-            shared.upload = Upload::Ended(Instant::now());
+        if matches!(shared.upload, Upload::Ended(_)) {
+            return;
         }
+        shared.upload = Upload::Ended(Instant::now());
         let waker = shared.waker.take();
         drop(shared);
         if let Some(waker) = waker {
@@ -82,9 +85,14 @@ impl HttpBody for Watched {
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let polled = Pin::new(&mut self.body).poll_frame(cx);
         match &polled {
-            Poll::Pending => {}
+            Poll::Pending => {
+                let mut shared = lock(&self.shared);
+                if let Upload::Offered(_) = shared.upload {
+                    shared.upload = Upload::Awaited(Instant::now());
+                }
+            }
             Poll::Ready(Some(Ok(_))) if !self.body.is_end_stream() => {
-                lock(&self.shared).upload = Upload::Running(Instant::now());
+                lock(&self.shared).upload = Upload::Offered(Instant::now());
             }
             Poll::Ready(_) => self.end(),
         }

@@ -51,14 +51,21 @@ impl ClientKeys {
 
 /// What stands after `Bearer` in each `Authorization` field.
 impl ClientKeys {
-    /// Whether `field` holds client keys and nothing else: then it is for this gateway, and no upstream's credential.
-    pub(crate) fn fill(&self, headers: &HeaderMap, field: &HeaderName) -> bool {
-        let mut values = headers.get_all(field).iter().peekable();
-        let is_key = |value: &HeaderValue| {
-            let alone = HeaderMap::from_iter([(field.clone(), value.clone())]);
-            matches!(self.identify(&alone), Identity::Client(_))
-        };
-        values.peek().is_some() && values.all(is_key)
+    /// Takes out of `headers` what is for this gateway alone: every line of a field that holds one of its keys.
+    pub(crate) fn strip(&self, headers: &mut HeaderMap) {
+        for field in [AUTHORIZATION, HeaderName::from_static("x-api-key")] {
+            let lines = headers.get_all(&field).iter();
+            let kept: Vec<HeaderValue> = lines.filter(|line| !self.is_in(line.as_bytes())).cloned().collect();
+            headers.remove(&field);
+            for line in kept {
+                headers.append(&field, line);
+            }
+        }
+    }
+
+    fn is_in(&self, line: &[u8]) -> bool {
+        let keys = self.0.iter().map(|key| key.key.expose().as_bytes()).filter(|key| !key.is_empty());
+        keys.into_iter().any(|key| line.windows(key.len()).any(|part| part == key))
     }
 }
 
@@ -82,6 +89,28 @@ mod tests {
     fn keys() -> ClientKeys {
         let key = |name: &str, key: &str| ClientKey { name: name.to_owned(), key: Secret::new(key) };
         ClientKeys::new(vec![key("web", "k-web"), key("cron", "k-cron"), key("none", "")])
+    }
+
+    #[test]
+    fn a_line_with_a_key_is_taken_out_whole() {
+        let rows: [(&[&str], &[&str]); 5] = [
+            (&["Bearer k-web"], &[]),
+            (&["Bearer own"], &["Bearer own"]),
+            (&["Bearer bad", "Bearer k-web"], &["Bearer bad"]),
+            (&["Basic x", "Bearer k-cron, y"], &["Basic x"]),
+            (&["  k-web"], &[]),
+        ];
+        for (sent, want) in rows {
+            for field in ["authorization", "x-api-key"] {
+                let mut headers = HeaderMap::new();
+                for line in sent {
+                    headers.append(field, line.parse().unwrap());
+                }
+                keys().strip(&mut headers);
+                let left: Vec<_> = headers.get_all(field).iter().collect();
+                assert_eq!(left, want, "{field}: {sent:?}");
+            }
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use http::header::{
 use http::{Response, StatusCode};
 use http_body_util::Full;
 use serde::Serialize;
-use tidegate_api_client::Error;
+use tidegate_api_client::{BodyIdle, Error};
 use tidegate_token_manager::Exhausted;
 
 use crate::listen::RequestBodyError;
@@ -82,6 +82,9 @@ impl Problem {
             }
             Self::Target(Refusal::Method(_)) => {
                 (S::METHOD_NOT_ALLOWED, "method-not-allowed", "The method is not allowed")
+            }
+            Self::Target(Refusal::TransferCoding) => {
+                (S::NOT_IMPLEMENTED, "no-transfer-coding", "The transfer coding is not understood")
             }
             Self::Target(Refusal::Upgrade) => {
                 (S::NOT_IMPLEMENTED, "no-upgrade", "Upgrades are not supported")
@@ -156,7 +159,7 @@ impl Problem {
         let mut response = document.response();
         let fields = response.headers_mut();
         if let Some(wait) = self.retry_in() {
-            fields.insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
+            fields.insert(RETRY_AFTER, HeaderValue::from(tidegate_api_client::whole_seconds(wait)));
         }
         fields.extend(self.field());
         response
@@ -190,6 +193,9 @@ fn broken_body(cause: &(dyn StdError + 'static)) -> Problem {
         if let Some(RequestBodyError::Idle(timeout)) = error.downcast_ref() {
             return Problem::BodyStalled(*timeout);
         }
+        if let Some(BodyIdle(timeout)) = error.downcast_ref() {
+            return Problem::BodyStalled(*timeout);
+        }
         if let Some(BodyLimitExceeded { limit }) = error.downcast_ref() {
             return Problem::BodyTooLarge { limit: *limit };
         }
@@ -203,11 +209,6 @@ fn broken_body(cause: &(dyn StdError + 'static)) -> Problem {
 #[error("the body is longer than {limit} bytes")]
 pub(crate) struct BodyLimitExceeded {
     pub(crate) limit: u64,
-}
-
-/// Rounded up, and at least 1: who comes back after 0 s comes too early.
-fn whole_seconds(wait: Duration) -> u64 {
-    wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1)
 }
 
 /// A problem document.

@@ -11,6 +11,7 @@ fn plain() -> RetryParams {
 struct Case {
     fault: Fault,
     told: Option<Duration>,
+    quota: Option<Duration>,
     status: Option<u16>,
     surely_unsent: bool,
     method: Method,
@@ -25,6 +26,7 @@ struct Case {
 const FAILED_GET: Case = Case {
     fault: Fault::Upstream,
     told: None,
+    quota: None,
     status: Some(503),
     surely_unsent: false,
     method: Method::GET,
@@ -43,7 +45,7 @@ fn decide(params: &RetryParams, case: &Case) -> Decision {
     }
     let now = Instant::now();
     let situation = Situation {
-        verdict: Verdict { told: case.told, ..Verdict::new(case.fault) },
+        verdict: Verdict { fault: case.fault, told: case.told, quota: case.quota },
         status: case.status.map(|status| StatusCode::from_u16(status).unwrap()),
         surely_unsent: case.surely_unsent,
         method: &case.method,
@@ -83,6 +85,12 @@ fn an_upstream_fault_is_retried_only_when_every_condition_holds() {
         ("a POST that met a 429", Case { status: Some(429), method: Method::POST, ..FAILED_GET }, after(500)),
         ("a told delay is a floor", Case { told: Some(MS(3000)), ..FAILED_GET }, after(3000)),
         ("a short one does not shorten", Case { told: Some(MS(0)), ..FAILED_GET }, after(500)),
+        (
+            "the reset of an empty quota is a floor too",
+            Case { quota: Some(MS(4000)), ..FAILED_GET },
+            after(4000),
+        ),
+        ("a far one rests the token alone", Case { quota: Some(MS(90_000)), ..FAILED_GET }, after(500)),
         ("the longest that is waited for", Case { told: Some(MS(30_000)), ..FAILED_GET }, after(30_000)),
         ("a longer one is not slept", Case { told: Some(MS(30_001)), ..FAILED_GET }, Return),
         (

@@ -40,6 +40,10 @@ fn applies(proxy: &Proxy, upstream: &Uri) -> bool {
         Proxy::Off => false,
         Proxy::All(_) => true,
         Proxy::Environment { http, https, all, no_proxy } => {
+            // curl's way to say that no host is reached by a proxy; the matcher does not know it.
+            if no_proxy.as_deref().is_some_and(|hosts| hosts.split(',').any(|host| host.trim() == "*")) {
+                return false;
+            }
             let value = |variable: &Option<String>| variable.clone().unwrap_or_default();
             let matcher = Matcher::builder()
                 .all(value(all))
@@ -93,6 +97,7 @@ mod tests {
             (variables("", "http://p:1", "", ""), "https://a.example/", true),
             (variables("", "", "http://p:1", ""), "https://a.example/", true),
             (variables("", "", "http://p:1", "example"), "https://a.example/", false),
+            (variables("", "", "http://p:1", "*"), "https://a.example/", false),
             (variables("", "", "http://p:1", "127.0.0.0/8"), "http://127.0.0.1:80/", false),
         ];
         for (proxy, upstream, want) in rows {
