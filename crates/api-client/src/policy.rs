@@ -35,9 +35,7 @@ const KEPT_TIME: Duration = Duration::from_millis(100);
 /// A policy holds no state of a request (tower clones it at will): that travels in the request's [`Journey`].
 ///
 /// ```
-/// use bytes::Bytes;
 /// use http::{Request, Response};
-/// use http_body_util::Full;
 /// use std::sync::atomic::{AtomicU16, Ordering};
 /// use tidegate_api_client::{ClassifyLayer, RetryBudget, RetryParams, RetryPolicy};
 /// use tower::{BoxError, ServiceBuilder, ServiceExt, retry::RetryLayer};
@@ -46,7 +44,7 @@ const KEPT_TIME: Duration = Duration::from_millis(100);
 /// # async fn main() -> Result<(), BoxError> {
 /// // A client of one's own, with bodies and errors of its own.
 /// static ANSWERS: AtomicU16 = AtomicU16::new(503);
-/// let client = tower::service_fn(|request: Request<Full<Bytes>>| async move {
+/// let client = tower::service_fn(|request: Request<String>| async move {
 ///     let status = ANSWERS.swap(200, Ordering::Relaxed);
 ///     Response::builder().status(status).body(request.into_body())
 /// });
@@ -54,7 +52,7 @@ const KEPT_TIME: Duration = Duration::from_millis(100);
 /// let service =
 ///     ServiceBuilder::new().layer(RetryLayer::new(policy)).layer(ClassifyLayer::default()).service(client);
 ///
-/// let response = service.oneshot(Request::put("/").body(Full::from("again"))?).await?;
+/// let response = service.oneshot(Request::put("/").body("again".to_owned())?).await?;
 /// assert_eq!(response.status(), 200);
 /// assert_eq!(response.into_body().bytes().await?, "again");
 /// # Ok(())

@@ -82,18 +82,6 @@ impl<B> Replayable for ReplayBody<B> {
     }
 }
 
-impl<D: Clone> Replayable for http_body_util::Full<D> {
-    fn try_clone(&self) -> Option<Self> {
-        Some(self.clone())
-    }
-}
-
-impl<D> Replayable for http_body_util::Empty<D> {
-    fn try_clone(&self) -> Option<Self> {
-        Some(*self)
-    }
-}
-
 impl Replayable for String {
     fn try_clone(&self) -> Option<Self> {
         Some(self.clone())
