@@ -47,3 +47,11 @@ pub(crate) fn bench(shell: &Shell) -> Outcome {
     cmd!(shell, "cargo bench --workspace --bench {every}").run()?;
     Ok(())
 }
+
+/// Beside other crates. It has a lock file and a target folder of its own, so that what it compares with is no part of
+/// this workspace.
+pub(crate) fn bench_retry(shell: &Shell) -> Outcome {
+    let _folder = shell.push_dir("benches/retry");
+    cmd!(shell, "cargo run --release --quiet").run()?;
+    Ok(())
+}

@@ -1,7 +1,9 @@
 //! The project's own commands: `cargo xtask --help`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
+mod api;
 mod checks;
+mod package;
 mod tidy;
 
 use std::path::Path;
@@ -17,8 +19,10 @@ Usage: cargo xtask <command>
   test    unit tests, integration tests and examples in the docs, all features on
   lint    formatting, clippy and the docs with warnings denied; licences and sources, where cargo-deny is installed
   tidy    what must be absent: imports against the layers, clocks and locks in the pool, names out of their place
-  ci      tidy, lint and test; the others go on where one fails
-  bench   the benches
+  package what crates.io would get: each crate is packed and built from its package
+  api     writes the public interfaces down (crates/*/public-api.txt); ci compares them
+  ci      tidy, lint, test, and the packages' files and interfaces; the others go on where one fails
+  bench   the benches; `bench retry` beside other crates that retry (downloads them)
 ";
 
 /// What a command returns; the text of an error is for people.
@@ -27,7 +31,10 @@ type Command = fn(&Shell) -> Outcome;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    let command = arguments.next().unwrap_or_default();
+    let mut command = arguments.next().unwrap_or_default();
+    if command == "bench" {
+        command.extend(arguments.next().map(|which| format!(" {which}")));
+    }
     if let Some(extra) = arguments.next() {
         eprintln!("cargo xtask {command} takes no argument: {extra:?}\n\n{HELP}");
         return ExitCode::from(2);
@@ -48,7 +55,10 @@ fn run(command: &str) -> Outcome {
         "test" => checks::test(&shell),
         "lint" => checks::lint(&shell),
         "tidy" => tidy::run(&shell),
+        "package" => package::run(&shell),
+        "api" => api::write(&shell),
         "bench" => checks::bench(&shell),
+        "bench retry" => checks::bench_retry(&shell),
         "ci" => ci(&shell),
         "" | "help" | "--help" | "-h" => {
             print!("{HELP}");
@@ -60,7 +70,8 @@ fn run(command: &str) -> Outcome {
 
 /// All checks, the quickest first. One that fails does not hide the others.
 fn ci(shell: &Shell) -> Outcome {
-    let checks: [(&str, Command); 3] = [("tidy", tidy::run), ("lint", checks::lint), ("test", checks::test)];
+    let checks: [(&str, Command); 4] =
+        [("tidy", tidy::run), ("lint", checks::lint), ("test", checks::test), ("package", package::quick)];
     let mut failed = Vec::new();
     for (name, check) in checks {
         if let Err(error) = check(shell) {

@@ -5,18 +5,30 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::{Request, Response};
 use pin_project_lite::pin_project;
 use tokio::time::{Instant, Sleep};
 use tower::{Layer, Service};
 
-use crate::body::Body;
+use crate::body::{Body, BoxError};
 use crate::deadline::Deadline;
 use crate::error::Error;
 use crate::idle::{BodyIdle, idle_limited};
 use crate::upload::{Upload, UploadWatch};
 
-/// The timeouts of an attempt; zero turns one off.
+/// The timeouts of an attempt; zero turns one off. As a request extension: those of this request, in place of the
+/// layer's.
+///
+/// ```
+/// use std::time::Duration;
+/// use tidegate_api_client::{Body, Timeouts};
+///
+/// let slow = Timeouts { attempt: Duration::from_secs(300), ..Timeouts::default() };
+/// let request = http::Request::get("/report").extension(slow).body(Body::empty())?;
+/// # let _ = request;
+/// # Ok::<(), http::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// From the sent request body to the response head.
@@ -69,31 +81,34 @@ pub struct AttemptTimeout<S> {
     timeouts: Timeouts,
 }
 
-impl<S, R> Service<Request<Body>> for AttemptTimeout<S>
+impl<S, B, R> Service<Request<B>> for AttemptTimeout<S>
 where
     S: Service<Request<Body>, Response = Response<R>>,
-    S::Error: Into<Error>,
-    R: http_body::Body<Data = bytes::Bytes> + Send + 'static,
-    R::Error: Into<crate::body::BoxError>,
+    S::Error: Into<BoxError>,
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+    R: http_body::Body<Data = Bytes> + Send + 'static,
+    R::Error: Into<BoxError>,
 {
     type Response = Response<Body>;
     type Error = Error;
     type Future = AttemptFuture<S::Future>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        self.inner.poll_ready(cx).map_err(Into::into)
+        self.inner.poll_ready(cx).map_err(|error| Error::from(error.into()))
     }
 
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let deadline = Deadline::of(request.extensions());
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let deadline = Deadline::of(&request);
+        let timeouts = request.extensions().get::<Timeouts>().copied().unwrap_or(self.timeouts);
         let now = Instant::now();
         let (parts, body) = request.into_parts();
-        let (upload, body) = UploadWatch::new(body, now);
+        let (upload, body) = UploadWatch::new(Body::new(body), now);
         AttemptFuture {
             attempt: self.inner.call(Request::from_parts(parts, body)),
             upload,
             deadline,
-            timeouts: self.timeouts,
+            timeouts,
             sleep: tokio::time::sleep_until(now),
             armed: None,
         }
@@ -117,9 +132,9 @@ pin_project! {
 impl<F, R, E> Future for AttemptFuture<F>
 where
     F: Future<Output = Result<Response<R>, E>>,
-    E: Into<Error>,
-    R: http_body::Body<Data = bytes::Bytes> + Send + 'static,
-    R::Error: Into<crate::body::BoxError>,
+    E: Into<BoxError>,
+    R: http_body::Body<Data = Bytes> + Send + 'static,
+    R::Error: Into<BoxError>,
 {
     type Output = Result<Response<Body>, Error>;
 
@@ -130,7 +145,7 @@ where
             return Poll::Ready(
                 result
                     .map(|response| response.map(|body| idle_limited(Body::new(body), idle)))
-                    .map_err(Into::into),
+                    .map_err(|error| Error::from(error.into())),
             );
         }
         loop {

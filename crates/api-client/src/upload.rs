@@ -23,10 +23,14 @@ pub(crate) enum Upload {
 
 /// The watcher's end of an upload.
 #[derive(Debug)]
-pub(crate) struct UploadWatch(Arc<Mutex<Shared>>);
+pub(crate) enum UploadWatch {
+    /// There was nothing to send at this moment.
+    Nothing(Instant),
+    Underway(Arc<Mutex<Shared>>),
+}
 
 #[derive(Debug)]
-struct Shared {
+pub(crate) struct Shared {
     upload: Upload,
     waker: Option<Waker>,
 }
@@ -34,16 +38,21 @@ struct Shared {
 impl UploadWatch {
     /// Wraps `body`; a body that is empty has ended already and is passed on as it is.
     pub(crate) fn new(body: Body, now: Instant) -> (Self, Body) {
-        let ended = body.is_end_stream();
-        let upload = if ended { Upload::Ended(now) } else { Upload::Offered(now) };
-        let shared = Arc::new(Mutex::new(Shared { upload, waker: None }));
-        let body = if ended { body } else { Body::new(Watched { body, shared: shared.clone() }) };
-        (Self(shared), body)
+        if body.is_end_stream() {
+            return (Self::Nothing(now), body);
+        }
+        let shared = Arc::new(Mutex::new(Shared { upload: Upload::Offered(now), waker: None }));
+        let body = Body::new(Watched { body, shared: shared.clone() });
+        (Self::Underway(shared), body)
     }
 
     /// Where the upload stands; `cx` is woken once it has ended.
     pub(crate) fn poll(&self, cx: &Context<'_>) -> Upload {
-        let mut shared = lock(&self.0);
+        let shared = match self {
+            Self::Nothing(at) => return Upload::Ended(*at),
+            Self::Underway(shared) => shared,
+        };
+        let mut shared = lock(shared);
         if !matches!(shared.upload, Upload::Ended(_)) {
             shared.waker = Some(cx.waker().clone());
         }

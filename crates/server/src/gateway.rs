@@ -6,8 +6,8 @@ use std::time::Duration;
 use http::{HeaderMap, Uri};
 use tidegate_api_client::transport::{AutoTransport, Proxy, TransportParams};
 use tidegate_api_client::{
-    Classifier, Credential, EntryParams, Error, ExtraCookies, Pool, ReplayMemory, RetryBudget, RetryParams,
-    Signature, Stack, StackParams, Timeouts, UnsafeRepeats, stack,
+    Credential, EntryParams, Error, ExtraCookies, Pool, ReplayMemory, RetryBudget, RetryParams, Signature,
+    Stack, StackParams, StandardClassifier, Timeouts, UnsafeRepeats, stack,
 };
 use tidegate_backoff_core::{Backoff, Budget};
 use tidegate_config as config;
@@ -221,8 +221,9 @@ fn stack_params(
             request_timeout: route.request_timeout,
             replay_limit: usize::try_from(route.replay_limit).unwrap_or(usize::MAX),
             replay_memory: parts.memory.1.clone(),
-            budget,
+            observer: None,
         },
+        budget,
         retry: RetryParams {
             backoff: Backoff::new(settings.retry.schedule, settings.retry.jitter),
             max_retries: route.max_retries,
@@ -240,7 +241,7 @@ fn stack_params(
             signature.extra_cookies = route.token_cookies.then_some(parts.cookies);
             Some(Pool { manager, signature })
         }),
-        classifier: Classifier::new(settings.rules.iter().filter_map(rule).collect()),
+        classifier: Arc::new(StandardClassifier::new(settings.rules.iter().filter_map(rule).collect())),
         timeouts: Timeouts { attempt: route.attempt_timeout, body_idle: route.body_idle_timeout },
     }
 }

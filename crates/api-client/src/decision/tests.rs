@@ -17,6 +17,7 @@ struct Case {
     method: Method,
     key: bool,
     held: bool,
+    repeat: Option<Repeat>,
     retries: u32,
     switches: u32,
     left: Option<Duration>,
@@ -32,6 +33,7 @@ const FAILED_GET: Case = Case {
     method: Method::GET,
     key: false,
     held: true,
+    repeat: None,
     retries: 0,
     switches: 0,
     left: None,
@@ -51,6 +53,7 @@ fn decide(params: &RetryParams, case: &Case) -> Decision {
         method: &case.method,
         headers: &headers,
         body_is_held: case.held,
+        repeat: case.repeat,
         progress: Progress { retries: case.retries, switches: case.switches, backoff: Duration::ZERO },
         now,
         deadline: case.left.map(|left| now + left),
@@ -141,4 +144,35 @@ fn a_told_delay_is_spread_by_a_share_of_the_base_and_only_with_jitter() {
     let case = Case { told: Some(MS(10_000)), ..FAILED_GET };
     let Decision::Retry { wait } = decide(&RetryParams::default(), &case) else { panic!("retried") };
     assert!(wait > MS(10_000) && wait <= MS(10_500), "{wait:?}");
+}
+
+#[test]
+fn a_request_may_say_itself_whether_it_is_repeated() {
+    let post = Case { method: Method::POST, ..FAILED_GET };
+    let limited = Case { fault: Fault::TokenLimited, status: Some(429), ..FAILED_GET };
+    let retry = Decision::Retry { wait: MS(500) };
+    let rows = [
+        ("POST", Case { repeat: None, ..post }, Decision::Return),
+        ("harmless POST", Case { repeat: Some(Repeat::Harmless), ..post_again() }, retry),
+        ("harmful GET", Case { repeat: Some(Repeat::Harmful), ..FAILED_GET }, Decision::Return),
+        ("harmful, unsent", Case { repeat: Some(Repeat::Harmful), surely_unsent: true, ..FAILED_GET }, retry),
+        (
+            "harmful with a key",
+            Case { repeat: Some(Repeat::Harmful), key: true, ..FAILED_GET },
+            Decision::Return,
+        ),
+        (
+            "never, unsent",
+            Case { repeat: Some(Repeat::Never), surely_unsent: true, ..FAILED_GET },
+            Decision::Return,
+        ),
+        ("never switched", Case { repeat: Some(Repeat::Never), ..limited }, Decision::Return),
+    ];
+    for (what, case, expected) in rows {
+        assert_eq!(decide(&plain(), &case), expected, "{what}");
+    }
+}
+
+fn post_again() -> Case {
+    Case { method: Method::POST, ..FAILED_GET }
 }
