@@ -18,6 +18,7 @@ mod forward;
 mod gateway;
 mod hygiene;
 mod listen;
+mod live;
 mod log;
 mod metrics;
 mod operator;

@@ -173,6 +173,11 @@ impl Metrics {
         }
     }
 
+    /// How many requests are under way.
+    pub(crate) fn under_way(&self) -> u64 {
+        u64::try_from(self.in_flight.get()).unwrap_or_default()
+    }
+
     pub(crate) fn shed(&self) {
         self.shed.inc();
     }

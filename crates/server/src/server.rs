@@ -110,6 +110,7 @@ impl Server {
             () = stop.next() => Served { cut: usize::MAX },
         };
         watcher.abort();
+        state.set_ended();
         drop(admin_stop);
         if let Some(admin) = admin {
             let _ = admin.await;

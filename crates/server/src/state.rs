@@ -4,13 +4,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::gateway::Gateway;
+use crate::live::Live;
 use crate::metrics::{Metrics, Scrape};
 
 /// The gateway as it stands, its metrics, and whether it is about to stop.
 pub(crate) struct State {
     gateway: RwLock<Arc<Gateway>>,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) live: Arc<Live>,
     stopping: AtomicBool,
+    ended: AtomicBool,
 }
 
 impl State {
@@ -18,7 +21,9 @@ impl State {
         Self {
             gateway: RwLock::new(Arc::new(gateway)),
             metrics: Arc::new(metrics),
+            live: Arc::new(Live::new()),
             stopping: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
         }
     }
 
@@ -40,16 +45,27 @@ impl State {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
+    /// Whether the gateway's own listener has closed, and whoever still watches should go.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_ended(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+    }
+
     /// What the metrics page shows of the pools and budgets.
     pub(crate) fn scrape(&self) -> Scrape {
         let gateway = self.gateway();
         Scrape {
             pools: gateway.pools.iter().map(|pool| (pool.name().to_owned(), pool.snapshot())).collect(),
-            budgets: gateway
-                .budgets
-                .iter()
-                .map(|(origin, budget)| (origin.clone(), budget.balance()))
-                .collect(),
+            budgets: self.budgets(),
         }
+    }
+
+    /// Each upstream's origin and how many retries its budget would grant now.
+    pub(crate) fn budgets(&self) -> Vec<(String, u64)> {
+        let gateway = self.gateway();
+        gateway.budgets.iter().map(|(origin, budget)| (origin.clone(), budget.balance())).collect()
     }
 }

@@ -33,7 +33,7 @@ impl Trip {
         self.0.client.get_or_init(|| client.clone());
     }
 
-    pub(crate) fn client(&self) -> Option<&str> {
-        self.0.client.get().map(|client| &**client)
+    pub(crate) fn client(&self) -> Option<&Arc<str>> {
+        self.0.client.get()
     }
 }
