@@ -36,7 +36,7 @@ impl Story {
             NAMES.join(", ")
         ));
         if let Some(admin) = admin.first() {
-            say(&format!("The tokens as the operator sees them: {admin}/tokens"));
+            say(&format!("The tokens as an operator sees them: {admin}/"));
         }
         say("");
         Self {

@@ -2,10 +2,13 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
+mod browser;
 mod client;
+mod dashboard;
 mod gateway;
 mod life;
 mod pool;
+mod need;
 mod readme;
 mod secrets;
 mod upstream;
