@@ -189,8 +189,8 @@ impl<B: Body> Body for LoggedBody<B> {
 mod tests {
     use super::*;
     use bytes::Bytes;
-    use http_body_util::{BodyExt, Full};
     use http::Method;
+    use http_body_util::{BodyExt, Full};
     use std::sync::Mutex;
     use tracing_subscriber::fmt::MakeWriter;
 

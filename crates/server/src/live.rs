@@ -19,9 +19,9 @@ use tokio::time::Instant;
 use history::Histories;
 pub(crate) use history::{SLOT, Slot};
 use recent::Recent;
-pub(crate) use recent::{Asked, Seen};
 #[cfg(test)]
 pub(crate) use recent::tests::seen as test_seen;
+pub(crate) use recent::{Asked, Seen};
 use seconds::Seconds;
 pub(crate) use seconds::{Figures, Second};
 

@@ -10,6 +10,7 @@ mod body_limit;
 mod cli;
 mod client_ip;
 mod client_keys;
+mod client_rate;
 mod commands;
 mod convert;
 mod demo;

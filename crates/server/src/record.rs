@@ -104,6 +104,9 @@ impl Drop for Count {
         let attempts = self.trip.journey().attempts();
         self.metrics.answered(route, self.status.unwrap_or(gone), took);
         self.metrics.attempted(route, &attempts);
+        if let Some(client) = self.trip.key_name() {
+            self.metrics.client(client, self.status, attempts.count());
+        }
         let seen = Seen {
             asked: self.asked.clone(),
             route: route.to_owned(),

@@ -18,6 +18,7 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn new(gateway: Gateway, metrics: Metrics) -> Self {
+        metrics.know_clients(gateway.client_keys.names());
         Self {
             gateway: RwLock::new(Arc::new(gateway)),
             metrics: Arc::new(metrics),
@@ -34,6 +35,7 @@ impl State {
 
     /// Puts another in its place; requests under way keep theirs.
     pub(crate) fn replace(&self, gateway: Gateway) {
+        self.metrics.know_clients(gateway.client_keys.names());
         *self.gateway.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(gateway);
     }
 

@@ -44,7 +44,10 @@ impl Body for Events {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let this = self.get_mut();
         if let Some(beginning) = this.beginning.take() {
             return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(beginning.as_bytes())))));
@@ -99,7 +102,10 @@ mod tests {
         let began = Instant::now();
         assert_eq!(frame(&mut events).await.unwrap(), "retry: 1000\n\n");
         let first = update(&mut events).await;
-        assert_eq!((&first["full"], &first["second"], &first["in_flight"]), (&true.into(), &0.into(), &2.into()));
+        assert_eq!(
+            (&first["full"], &first["second"], &first["in_flight"]),
+            (&true.into(), &0.into(), &2.into())
+        );
         assert_eq!(first["order"], serde_json::json!(["default 7f7f7f7f7f7f7f7f", "other 1d1d1d1d1d1d1d1d"]));
         assert_eq!(first["tokens"][0]["retry_in_ms"], 1870);
         assert_eq!(first["pools"][0]["predicted_wait_ms"], 1870);
@@ -111,14 +117,20 @@ mod tests {
         assert_eq!((&second["full"], &second["second"]), (&false.into(), &1.into()));
         assert_eq!((second["tokens"].as_array().unwrap().len(), &second["order"]), (0, &Value::Null));
         assert_eq!(second["requests"].as_array().unwrap().len(), 0);
-        assert_eq!((&second["seconds"][0]["number"], &second["seconds"][0]["requests"]), (&0.into(), &1.into()));
+        assert_eq!(
+            (&second["seconds"][0]["number"], &second["seconds"][0]["requests"]),
+            (&0.into(), &1.into())
+        );
         assert_eq!(second["figures"]["served"], 1);
 
         // A request is told at the next look, and the token that answered it with its history.
         gateway.live.record(test_seen("/then?"), Instant::now());
         let third = update(&mut events).await;
         assert_eq!(began.elapsed(), Duration::from_millis(1250));
-        assert_eq!((&third["requests"][0]["path"], &third["requests"][0]["number"]), (&"/then?".into(), &1.into()));
+        assert_eq!(
+            (&third["requests"][0]["path"], &third["requests"][0]["number"]),
+            (&"/then?".into(), &1.into())
+        );
 
         // A token that changes is told alone.
         gateway.disable(TokenId::from_bytes([0x1d; 8]));

@@ -94,7 +94,8 @@ mod tests {
         // Namespaces are names and are not loaded.
         let page = one.page.replace("http://www.w3.org/2000/svg", "");
         for outside in ["http:", "https:", "//cdn", "@import", "url(", "innerHTML", "style=\"", " onclick="] {
-            let said = if outside == " onclick=" { page.contains(" onclick=\"") } else { page.contains(outside) };
+            let said =
+                if outside == " onclick=" { page.contains(" onclick=\"") } else { page.contains(outside) };
             assert!(!said, "{outside}");
         }
     }

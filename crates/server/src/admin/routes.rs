@@ -47,7 +47,12 @@ const POLICY: &str =
 ///
 /// When the system has no randomness for the sessions of the login form.
 pub(crate) fn router(operator: Arc<dyn Operator>, params: AdminParams) -> Result<Router, getrandom::Error> {
-    let shared = Shared { operator, params: Arc::new(params), session: Session::random()?, places: Arc::new(Semaphore::new(DASHBOARDS)) };
+    let shared = Shared {
+        operator,
+        params: Arc::new(params),
+        session: Session::random()?,
+        places: Arc::new(Semaphore::new(DASHBOARDS)),
+    };
     Ok(Router::new()
         .route("/", get(dashboard))
         .route("/events", get(events))

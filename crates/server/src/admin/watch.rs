@@ -49,7 +49,9 @@ impl Watch {
         let others = !self.begun || !tokens.iter().map(|t| &t.key).eq(self.tokens.iter().map(|t| &t.key));
         let changed: Vec<&Known> = match others {
             true => tokens.iter().collect(),
-            false => tokens.iter().zip(&self.tokens).filter(|(new, old)| new != old).map(|(new, _)| new).collect(),
+            false => {
+                tokens.iter().zip(&self.tokens).filter(|(new, old)| new != old).map(|(new, _)| new).collect()
+            }
         };
         if second == self.second && changed.is_empty() && !others && requests.is_empty() {
             return None;

@@ -115,7 +115,11 @@ mod tests {
         seconds.count(122, Service::Failed, 4, TOOK);
         let requests = |from, now| {
             let found = seconds.between(from, now);
-            found.iter().map(|second| (second.number, second.requests)).filter(|(_, n)| *n > 0).collect::<Vec<_>>()
+            found
+                .iter()
+                .map(|second| (second.number, second.requests))
+                .filter(|(_, n)| *n > 0)
+                .collect::<Vec<_>>()
         };
         for (from, now, want) in [
             (0, 60, vec![]),

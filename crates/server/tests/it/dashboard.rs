@@ -79,7 +79,9 @@ async fn a_limited_token_turns_counts_down_and_comes_back(
     assert!(left.contains('s') && !left.contains('–'), "{left:?}");
 
     let asked = browser.text("#requests tbody tr:nth-child(1)").await;
-    for said in ["GET /first", "200 in", "1. anna → 429 over its limit", "2. ben → 200", "other token at once"] {
+    for said in
+        ["GET /first", "200 in", "1. anna → 429 over its limit", "2. ben → 200", "other token at once"]
+    {
         assert!(asked.contains(said), "{said}: {asked}");
     }
     assert!(!asked.contains("secret"), "{asked}");
@@ -109,7 +111,11 @@ async fn buttons_work(browser: &Browser, gateway: &Gateway) {
     browser.sees(&button("Enable")).await.send_keys(&Key::Enter.to_string()).await.unwrap();
     browser.sees(&format!("{BEN}[data-state=ready]")).await;
     assert_eq!(gateway.tokens().await[1]["state"], "ready");
-    assert_eq!(browser.value("document.activeElement.ariaLabel").await, json!("Disable ben"), "the focus stays");
+    assert_eq!(
+        browser.value("document.activeElement.ariaLabel").await,
+        json!("Disable ben"),
+        "the focus stays"
+    );
     browser.until("document.getElementById('alert').textContent === 'ben: enable: done'").await;
     browser.sees("#reload").await.click().await.unwrap();
     browser.until("document.getElementById('alert').textContent === 'Reload: done'").await;
@@ -138,7 +144,10 @@ async fn it_can_be_read_everywhere(browser: &Browser, gateway: &Gateway) {
     browser.look(1280, "light").await;
     // What a screen reader finds: every button and every picture has a name, every table its headings.
     for (what, unnamed) in [
-        ("button", "[...document.querySelectorAll('button')].filter((b) => !(b.ariaLabel || b.textContent.trim()))"),
+        (
+            "button",
+            "[...document.querySelectorAll('button')].filter((b) => !(b.ariaLabel || b.textContent.trim()))",
+        ),
         ("picture", "[...document.querySelectorAll('svg')].filter((s) => !s.getAttribute('aria-label'))"),
         ("bar", "[...document.querySelectorAll('.bar')].filter((b) => !b.ariaLabel || !b.role)"),
         ("heading", "[...document.querySelectorAll('thead th')].filter((h) => !h.scope || !h.textContent)"),
