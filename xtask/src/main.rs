@@ -2,6 +2,12 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
 mod checks;
+// The binary's own command line: the pages describe what it reads, and nothing else.
+#[allow(dead_code, reason = "only its shape is of use here")]
+#[path = "../../crates/server/src/cli.rs"]
+mod cli;
+mod dist;
+mod man;
 mod tidy;
 
 use std::path::Path;
@@ -19,6 +25,9 @@ Usage: cargo xtask <command>
   tidy    what must be absent: imports against the layers, clocks and locks in the pool, names out of their place
   ci      tidy, lint and test; the others go on where one fails
   bench   the benches
+  man     the manual pages of the binary, into target/man
+  dist    what is handed out, into target/dist: a tarball of the stripped binary with its manual, completions, licences
+          and deployment files, and its checksum
 ";
 
 /// What a command returns; the text of an error is for people.
@@ -49,6 +58,8 @@ fn run(command: &str) -> Outcome {
         "lint" => checks::lint(&shell),
         "tidy" => tidy::run(&shell),
         "bench" => checks::bench(&shell),
+        "man" => man::write(&root().join("target/man")),
+        "dist" => dist::run(&shell),
         "ci" => ci(&shell),
         "" | "help" | "--help" | "-h" => {
             print!("{HELP}");

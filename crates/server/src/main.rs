@@ -22,6 +22,7 @@ mod listen;
 mod live;
 mod log;
 mod metrics;
+mod notify;
 mod operator;
 mod panics;
 mod pools;
@@ -48,6 +49,9 @@ fn main() -> std::process::ExitCode {
         Command::Check => commands::check::run(cli.config),
         Command::Config => commands::config::run(cli.config),
         Command::Schedule => commands::schedule::run(cli.config),
-        Command::Demo { lasting } => commands::demo::run(lasting),
+        Command::Demo { lasting, open } => commands::demo::run(lasting, open),
+        Command::Tokens { operation } => commands::tokens::run(cli.config, operation),
+        Command::Healthcheck { ready } => commands::healthcheck::run(cli.config, ready),
+        Command::Completions { shell } => commands::completions::run(shell),
     }
 }

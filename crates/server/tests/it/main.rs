@@ -4,7 +4,9 @@
 
 mod browser;
 mod client;
+mod commands;
 mod dashboard;
+mod deploy;
 mod gateway;
 mod life;
 mod pool;
