@@ -303,7 +303,7 @@ mod tests {
         A request that finds no ready token is answered 503 at once.
 
         Both levels together, when everything goes wrong for one request:
-          pool default: 5m10s of back-off + 0 for tokens = 5m10s of waits;
+          pool default: 5m10s of back-off + 0s for tokens = 5m10s of waits;
           46 attempts (1, 40 by retries, 5 by switches) of up to 10s: 12m50s in total
           and never past the request's timeout of 30s.
         In words: a switch costs no wait, a retry waits; after 30s a caller has its answer or a reason.
