@@ -13,7 +13,7 @@ const SHELLS: [(&str, &str); 3] =
     [("bash", "tidegate.bash"), ("zsh", "_tidegate"), ("fish", "tidegate.fish")];
 const DOCUMENTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
-/// Builds the binary and everything beside it into `target/dist`.
+/// Builds the binary and everything beside it into `target/packages`.
 pub(crate) fn run(shell: &Shell) -> Outcome {
     cmd!(shell, "cargo build --locked --profile dist -p tidegate-server").run()?;
     // The target folder may be elsewhere; cargo says where.
@@ -24,7 +24,7 @@ pub(crate) fn run(shell: &Shell) -> Outcome {
     let version = said.split_whitespace().last().ok_or("the binary says no version")?;
     let triple = host(shell)?;
     let name = format!("tidegate-{version}-{triple}");
-    let dist = target.join("dist-packages");
+    let dist = target.join("packages");
     let folder = dist.join(&name);
     if folder.exists() {
         fs::remove_dir_all(&folder)?;

@@ -26,7 +26,7 @@ Usage: cargo xtask <command>
   ci      tidy, lint and test; the others go on where one fails
   bench   the benches
   man     the manual pages of the binary, into target/man
-  dist    what is handed out, into target/dist: a tarball of the stripped binary with its manual, completions, licences
+  dist    what is handed out, into target/packages: a tarball of the stripped binary with its manual, completions, licences
           and deployment files, and its checksum
 ";
 

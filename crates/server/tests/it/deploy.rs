@@ -104,3 +104,56 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
+
+/// The settings of the guides and the manifests, with everything that they name in place.
+#[tokio::test]
+async fn the_settings_of_guides_and_manifests_hold() {
+    let mut settings = Vec::new();
+    for guide in files(&root().join("docs/guides")) {
+        let text = std::fs::read_to_string(&guide).unwrap();
+        for block in text.split("```toml\n").skip(1) {
+            settings.push((guide.clone(), block.split("```").next().unwrap().to_owned()));
+        }
+    }
+    let manifest = root().join("deploy/kubernetes/tidegate.yaml");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    let (_, block) = text.split_once("tidegate.toml: |\n").unwrap();
+    let block = block.lines().take_while(|line| *line != "---").map(|line| line.trim_start());
+    settings.push((manifest, block.collect::<Vec<_>>().join("\n")));
+    assert!(settings.len() >= 5, "{}", settings.len());
+    for (from, toml) in settings {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("tokens"), "a=one\nb=two\n").unwrap();
+        // A store is opened by the gateway, not by its settings; one elsewhere is not here.
+        let settled = toml.replace("/secrets/tokens", "tokens").replace("redis://redis:6379", "memory:");
+        std::fs::write(folder.path().join("tidegate.toml"), toml.replace("/secrets/tokens", "tokens"))
+            .unwrap();
+        let mut command = crate::gateway::command(folder.path());
+        command.env("TIDEGATE_ADMIN_KEY", "key").env("TIDEGATE_TOKEN_FILE", "tokens");
+        if !toml.contains("client_keys") {
+            command.env("TIDEGATE_CLIENT_KEYS", "web=key");
+        }
+        let out = command.arg("check").output().await.unwrap();
+        let said = String::from_utf8([out.stdout, out.stderr].concat()).unwrap();
+        assert!(out.status.success(), "{}: {said}\n{toml}", from.display());
+    }
+}
+
+/// A pod that is killed while it still finishes what runs would cut it.
+#[test]
+fn whoever_stops_the_gateway_waits_for_its_drain_and_grace() {
+    let text = std::fs::read_to_string(root().join("deploy/kubernetes/tidegate.yaml")).unwrap();
+    let seconds = |key: &str| {
+        let (_, rest) = text.split_once(key).unwrap_or_else(|| panic!("no {key}"));
+        let digits: String =
+            rest.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
+        digits.parse::<u64>().unwrap()
+    };
+    let (drain, grace) = (seconds("drain_delay = "), seconds("shutdown_grace = "));
+    assert!(seconds("terminationGracePeriodSeconds: ") > drain + grace, "{drain} + {grace}");
+    let unready = seconds("path: /readyz, port: admin}\n            periodSeconds: ");
+    assert!(
+        unready < drain,
+        "the balancer sees within {unready} s that it stops, and requests are taken for {drain}"
+    );
+}
