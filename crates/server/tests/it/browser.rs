@@ -34,7 +34,7 @@ impl Browser {
             .unwrap();
         let mut said = BufReader::new(driver.stdout.take().unwrap()).lines();
         let port: u16 = loop {
-            let line = said.next_line().await.unwrap().expect("chromedriver says its port");
+            let line = said.next_line().await.unwrap().unwrap_or_else(|| panic!("chromedriver says no port"));
             if let Some((_, port)) = line.split_once("started successfully on port ") {
                 break port.trim_end_matches('.').parse().unwrap();
             }
@@ -99,15 +99,15 @@ impl Browser {
     /// window narrower than 500 pixels.
     pub(crate) async fn look(&self, width: u32, theme: &str) {
         let metrics = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500 });
-        self.chrome("Emulation.setDeviceMetricsOverride", metrics).await;
+        self.chrome("Emulation.setDeviceMetricsOverride", &metrics).await;
         let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": theme }] });
-        self.chrome("Emulation.setEmulatedMedia", features).await;
+        self.chrome("Emulation.setEmulatedMedia", &features).await;
     }
 
     /// The whole page as it looks, kept beside the other results of the build.
     pub(crate) async fn shoot(&self, name: &str) {
         let params = json!({ "captureBeyondViewport": true });
-        let shot = self.chrome("Page.captureScreenshot", params).await;
+        let shot = self.chrome("Page.captureScreenshot", &params).await;
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dashboard");
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join(format!("{name}.png")), base64(shot["data"].as_str().unwrap())).unwrap();
@@ -119,7 +119,7 @@ impl Browser {
         lines.as_array().unwrap().iter().map(|line| line["message"].to_string()).collect()
     }
 
-    async fn chrome(&self, command: &str, params: Value) -> Value {
+    async fn chrome(&self, command: &str, params: &Value) -> Value {
         self.page.issue_cmd(Extra::devtools(command, params)).await.unwrap()
     }
 
@@ -141,7 +141,7 @@ impl Extra {
         Self { path: "se/log", body: json!({ "type": "browser" }) }
     }
 
-    fn devtools(command: &str, params: Value) -> Self {
+    fn devtools(command: &str, params: &Value) -> Self {
         Self { path: "goog/cdp/execute", body: json!({ "cmd": command, "params": params }) }
     }
 }

@@ -118,7 +118,7 @@ async fn the_settings_of_guides_and_manifests_hold() {
     let manifest = root().join("deploy/kubernetes/tidegate.yaml");
     let text = std::fs::read_to_string(&manifest).unwrap();
     let (_, block) = text.split_once("tidegate.toml: |\n").unwrap();
-    let block = block.lines().take_while(|line| *line != "---").map(|line| line.trim_start());
+    let block = block.lines().take_while(|line| *line != "---").map(str::trim_start);
     settings.push((manifest, block.collect::<Vec<_>>().join("\n")));
     assert!(settings.len() >= 5, "{}", settings.len());
     for (from, toml) in settings {
@@ -126,8 +126,7 @@ async fn the_settings_of_guides_and_manifests_hold() {
         std::fs::write(folder.path().join("tokens"), "a=one\nb=two\n").unwrap();
         // A store is opened by the gateway, not by its settings; one elsewhere is not here.
         let settled = toml.replace("/secrets/tokens", "tokens").replace("redis://redis:6379", "memory:");
-        std::fs::write(folder.path().join("tidegate.toml"), toml.replace("/secrets/tokens", "tokens"))
-            .unwrap();
+        std::fs::write(folder.path().join("tidegate.toml"), settled).unwrap();
         let mut command = crate::gateway::command(folder.path());
         command.env("TIDEGATE_ADMIN_KEY", "key").env("TIDEGATE_TOKEN_FILE", "tokens");
         if !toml.contains("client_keys") {

@@ -224,7 +224,7 @@
   const attempt = (one, n) => {
     const why = [];
     if (one.cause === "retry") why.push(`again after ${span(one.wait_ms)}`);
-    if (one.cause === "switch") why.push(one.wait_ms ? `other token after ${span(one.wait_ms)}` : "other token at once");
+    if (one.cause === "switch") why.push(one.wait_ms ? `other token after ${span(one.wait_ms)}` : one.token_wait_ms ? "other token" : "other token at once");
     if (one.token_wait_ms) why.push(`waited ${span(one.token_wait_ms)} for it`);
     const who = one.token ? names.get(one.token) || one.token.slice(0, 8) : "no token";
     const end = one.fault === "none" || one.fault === "request" ? word(one.ended) : `${word(one.ended)}${one.fault && /^\d/.test(one.ended) ? ` ${word(one.fault)}` : ""}`;
