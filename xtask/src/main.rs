@@ -3,6 +3,12 @@
 
 mod api;
 mod checks;
+// The binary's own command line: the pages describe what it reads, and nothing else.
+#[allow(dead_code, reason = "only its shape is of use here")]
+#[path = "../../crates/server/src/cli.rs"]
+mod cli;
+mod dist;
+mod man;
 mod package;
 mod tidy;
 
@@ -23,6 +29,9 @@ Usage: cargo xtask <command>
   api     writes the public interfaces down (crates/*/public-api.txt); ci compares them
   ci      tidy, lint, test, and the packages' files and interfaces; the others go on where one fails
   bench   the benches; `bench retry` beside other crates that retry (downloads them)
+  man     the manual pages of the binary, into target/man
+  dist    what is handed out, into target/packages: a tarball of the stripped binary with its manual, completions, licences
+          and deployment files, and its checksum
 ";
 
 /// What a command returns; the text of an error is for people.
@@ -59,6 +68,8 @@ fn run(command: &str) -> Outcome {
         "api" => api::write(&shell),
         "bench" => checks::bench(&shell),
         "bench retry" => checks::bench_retry(&shell),
+        "man" => man::write(&root().join("target/man")),
+        "dist" => dist::run(&shell),
         "ci" => ci(&shell),
         "" | "help" | "--help" | "-h" => {
             print!("{HELP}");

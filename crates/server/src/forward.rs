@@ -11,6 +11,7 @@ use tidegate_api_client::{
     ATTEMPTS_HEADER, Body, BypassPool, Client, Credential, Error, Failure, Fault, SignedBy,
 };
 use tidegate_config::ClientCredential;
+use tokio::time::Instant;
 use tower::ServiceExt;
 
 use crate::body_limit::LimitedBody;
@@ -27,7 +28,7 @@ use crate::problem::Problem;
 use crate::request_id::REQUEST_ID;
 
 use crate::target;
-use crate::trip::Trip;
+use crate::trip::{Known, Trip};
 
 /// Where an upstream's own request id is shown, since `X-Request-Id` is ours.
 const UPSTREAM_REQUEST_ID: &str = "tidegate-upstream-request-id";
@@ -65,8 +66,7 @@ pub(crate) async fn forward(
     let target = target::check(&parts.method, &parts.uri, parts.version, &parts.headers)?;
     let route = gateway.routes.find(target.path()).ok_or(Problem::NoRoute)?;
     trip.set_route(route.destination.label());
-    let client = admit(gateway, route, &parts)?;
-    trip.set_client(&client);
+    let client = admit(gateway, route, &parts, trip)?;
     gateway.client_keys.strip(&mut parts.headers);
     let body = LimitedBody::new(body, gateway.settings.server.max_body)?;
     // A target and a base path that are too long together are the client's doing: the base path is short.
@@ -108,16 +108,25 @@ fn tell(error: &Error) {
     }
 }
 
-/// Who asks: the name of its key, else its address.
-fn admit(gateway: &Gateway, route: &Route, parts: &Parts) -> Result<Arc<str>, Problem> {
+/// Who asks: the name of its key, which may be too fast, else its address.
+fn admit(gateway: &Gateway, route: &Route, parts: &Parts, trip: &Trip) -> Result<Arc<str>, Problem> {
     match gateway.client_keys.identify(&parts.headers) {
-        Identity::Client(name) => return Ok(name.into()),
+        Identity::Client(name) => {
+            trip.set_client(name, Known::ByKey);
+            gateway
+                .client_keys
+                .admit(name, Instant::now())
+                .map_err(|too_fast| Problem::ClientRate { client: name.clone(), too_fast })?;
+            return Ok(name.clone());
+        }
         Identity::Stranger if !route.destination.settings().public => return Err(Problem::ClientKey),
         Identity::Stranger | Identity::Anyone => {}
     }
     let peer = parts.extensions.get::<Peer>().copied().unwrap_or(Peer::Unix);
     let ip = client_ip(peer, &parts.headers, &gateway.settings.server.trusted_proxies);
-    Ok(ip.map_or_else(|| "unix".into(), |ip| ip.to_string().into()))
+    let client = ip.map_or_else(|| "unix".into(), |ip| ip.to_string().into());
+    trip.set_client(&client, Known::ByAddress);
+    Ok(client)
 }
 
 fn signed(route: &Route, parts: &Parts) -> Result<Signed, Problem> {

@@ -84,7 +84,7 @@ impl Gateway {
         };
         let memory = (settings.retry.replay_memory, replay_memory(&settings));
         let parts = Parts { key, cookies: ExtraCookies::random(), memory, transports: Transports::new() };
-        Self::build(settings, parts, &[], &[])
+        Self::build(settings, parts, &[], &[], &ClientKeys::default())
     }
 
     /// A gateway with new settings that takes over the tokens' states, the budgets and the connections.
@@ -96,7 +96,7 @@ impl Gateway {
         };
         let Parts { key, cookies, transports, .. } = &self.parts;
         let parts = Parts { key: key.clone(), cookies: *cookies, memory, transports: transports.clone() };
-        Self::build(settings, parts, &self.pools, &self.budgets)
+        Self::build(settings, parts, &self.pools, &self.budgets, &self.client_keys)
     }
 
     fn build(
@@ -104,6 +104,7 @@ impl Gateway {
         mut parts: Parts,
         old_pools: &[TokenManager],
         old_budgets: &[(String, RetryBudget)],
+        old_keys: &ClientKeys,
     ) -> Result<Self, BuildError> {
         // What can fail comes first: a reload that fails must leave the old pools as they are.
         let transports = transports(&settings, &parts.transports)?;
@@ -127,7 +128,7 @@ impl Gateway {
         });
         let routes = Routes::new(routes.collect::<Result<Vec<_>, BuildError>>()?);
         parts.transports = transports;
-        let client_keys = ClientKeys::new(settings.server.client_keys.clone());
+        let client_keys = ClientKeys::new(settings.server.client_keys.clone(), old_keys);
         Ok(Self { routes, client_keys, pools, budgets, parts, settings })
     }
 }

@@ -9,6 +9,8 @@ use prometheus::{
 use tidegate_api_client::{Attempt, Attempts, Cause, Ended, Fault};
 use tidegate_token_manager::{Reason, State, TokenStatus};
 
+use crate::live::Service;
+
 #[cfg(test)]
 mod tests;
 
@@ -33,6 +35,8 @@ const OUTCOMES: [&str; 8] = [
     "configuration",
     "caller",
 ];
+/// What becomes of a client's requests; `limited` is its own rate's doing.
+const CLIENT_OUTCOMES: [&str; 4] = ["served", "failed", "limited", "left"];
 /// Why an attempt was followed by another: the fault of an answer, or the kind of the error.
 const RETRY_REASONS: [&str; 11] = [
     "upstream",
@@ -59,6 +63,7 @@ pub(crate) struct Metrics {
     request_seconds: Histogram,
     attempts: IntCounterVec,
     retries: IntCounterVec,
+    clients: IntCounterVec,
     token_wait_seconds: Histogram,
     in_flight: IntGauge,
     shed: IntCounter,
@@ -104,6 +109,11 @@ impl Metrics {
             "Calls that followed a failed one, by how that ended.",
             &["reason"],
         )?;
+        let clients = counters(
+            "tidegate_client_requests_total",
+            "Requests of each client that has a key, by what became of them.",
+            &["client", "outcome"],
+        )?;
         let request_seconds = histogram(
             "tidegate_request_duration_seconds",
             "From a request's head to the head of its answer.",
@@ -138,6 +148,7 @@ impl Metrics {
             request_seconds,
             attempts,
             retries,
+            clients,
             token_wait_seconds,
             in_flight,
             shed,
@@ -158,6 +169,27 @@ impl Metrics {
         self.request_seconds.observe(took.as_secs_f64());
     }
 
+    /// Makes the series of these clients, at zero where they are new.
+    pub(crate) fn know_clients<'a>(&self, names: impl IntoIterator<Item = &'a str>) {
+        for name in names {
+            for outcome in CLIENT_OUTCOMES {
+                self.clients.with_label_values(&[name, outcome]);
+            }
+        }
+    }
+
+    /// A request of the client whose key has this name is over; no status for a caller that had gone.
+    pub(crate) fn client(&self, name: &str, status: Option<http::StatusCode>, attempts: usize) {
+        let outcome = match (Service::of(status), status) {
+            (Service::Served, _) => "served",
+            (Service::Left, _) => "left",
+            // Without an attempt a 429 is the gateway's own.
+            (Service::Failed, Some(http::StatusCode::TOO_MANY_REQUESTS)) if attempts == 0 => "limited",
+            (Service::Failed, _) => "failed",
+        };
+        self.clients.with_label_values(&[name, outcome]).inc();
+    }
+
     /// What a request's attempts came to.
     pub(crate) fn attempted(&self, route: &str, attempts: &Attempts) {
         let mut before: Option<&Attempt> = None;
@@ -171,6 +203,11 @@ impl Metrics {
             }
             before = Some(attempt);
         }
+    }
+
+    /// How many requests are under way.
+    pub(crate) fn under_way(&self) -> u64 {
+        u64::try_from(self.in_flight.get()).unwrap_or_default()
     }
 
     pub(crate) fn shed(&self) {

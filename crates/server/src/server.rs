@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidegate_config::{Host, Listen, Loaded, Settings};
+use tidegate_config::{Host, Listen, Loaded, Settings, show_duration};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -110,6 +110,7 @@ impl Server {
             () = stop.next() => Served { cut: usize::MAX },
         };
         watcher.abort();
+        state.set_ended();
         drop(admin_stop);
         if let Some(admin) = admin {
             let _ = admin.await;
@@ -131,15 +132,38 @@ impl Server {
             preset = settings.preset.as_str(),
             "listening"
         );
-        match self.admin_addresses().as_slice() {
-            [] => tracing::info!("no admin listener over TCP"),
-            addresses => tracing::info!(admin = %addresses.join(","), "operators"),
+        let server = &settings.server;
+        let clients = match server.client_keys.len() {
+            0 if server.listen.is_local() => "anyone on this machine".to_owned(),
+            0 => "anyone who reaches it".to_owned(),
+            keys => format!("holders of {keys} client keys"),
+        };
+        tracing::info!(
+            open_to = clients,
+            max_in_flight = server.max_in_flight,
+            max_connections = server.max_connections,
+            request_timeout = %show_duration(server.request_timeout),
+            drain_delay = %show_duration(server.drain_delay),
+            shutdown_grace = %show_duration(server.shutdown_grace),
+            "limits"
+        );
+        match &settings.admin {
+            None => tracing::info!("no admin listener"),
+            Some(admin) => {
+                let tcp = self.admin_addresses();
+                let address = if tcp.is_empty() { admin.listen.to_string() } else { tcp.join(",") };
+                // Without a key the settings allow no other address than a local one.
+                let operators =
+                    if admin.key.is_some() { "holders of the admin key" } else { "anyone on this machine" };
+                tracing::info!(admin = %address, open_to = operators, "operators");
+            }
         }
         for pool in settings.pools_in_use() {
             tracing::info!(
                 pool = pool.name,
                 tokens = pool.tokens.len(),
                 strategy = pool.strategy.as_str(),
+                max_wait = %show_duration(pool.max_wait),
                 "pool"
             );
         }

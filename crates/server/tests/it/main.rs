@@ -2,9 +2,14 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
+mod browser;
 mod client;
+mod commands;
+mod dashboard;
+mod deploy;
 mod gateway;
 mod life;
+mod need;
 mod pool;
 mod readme;
 mod secrets;

@@ -157,6 +157,51 @@ async fn a_line_with_a_client_key_never_reaches_an_upstream() {
 }
 
 #[tokio::test]
+async fn a_clients_rate_bounds_it_alone() {
+    let upstream = Upstream::start(|_| status(200)).await;
+    let keys = "web=k-web-1 rate=1/3,cron=k-cron-2";
+    let gateway = Gateway::start(&upstream, &[("TIDEGATE_CLIENT_KEYS", keys)]).await;
+    let ask = async |key: &str| send(gateway.address, with(get("/x"), &[("x-api-key", key)])).await;
+    let mut limited = None;
+    for _ in 0..30 {
+        let answer = ask("k-web-1").await;
+        limited = (answer.status.as_u16() == 429).then_some(answer).or(limited);
+    }
+    let limited = limited.expect("thirty requests take less than 27 s");
+    assert_eq!(limited.problem(), "client-rate");
+    assert_eq!(limited.header("ratelimit-policy"), Some("\"web\";q=3;w=3"));
+    assert_eq!(limited.header("ratelimit"), Some("\"web\";r=0;t=1"));
+    assert_eq!((limited.header("retry-after"), limited.header("tidegate-attempts")), (Some("1"), None));
+    for _ in 0..5 {
+        assert_eq!(ask("k-cron-2").await.status, StatusCode::OK);
+    }
+    let page = String::from_utf8(gateway.admin("GET", "/metrics").await.body.to_vec()).unwrap();
+    assert!(
+        page.contains("tidegate_client_requests_total{client=\"cron\",outcome=\"served\"} 5\n"),
+        "{page}"
+    );
+    assert!(
+        !page.contains("tidegate_client_requests_total{client=\"web\",outcome=\"limited\"} 0\n"),
+        "{page}"
+    );
+    assert!(!page.contains("k-web-1"), "{page}");
+}
+
+#[tokio::test]
+async fn what_traces_a_request_is_passed_on() {
+    let upstream = Upstream::start(|_| status(200)).await;
+    let gateway = Gateway::start(&upstream, &[]).await;
+    let fields = [
+        ("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
+        ("tracestate", "rojo=00f067aa0ba902b7"),
+    ];
+    send(gateway.address, with(get("/x"), &fields)).await;
+    for (name, value) in fields {
+        assert_eq!(upstream.calls()[0].header(name), Some(value));
+    }
+}
+
+#[tokio::test]
 async fn a_client_that_stops_sending_is_told_so_and_nobody_else_is_blamed() {
     let upstream = Upstream::start(|_| status(200)).await;
     let gateway = Gateway::start(&upstream, &[("TIDEGATE_BODY_IDLE_TIMEOUT", "300ms")]).await;
