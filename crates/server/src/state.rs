@@ -5,19 +5,23 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::gateway::Gateway;
 use crate::metrics::{Metrics, Scrape};
+use crate::store::Stored;
 
 /// The gateway as it stands, its metrics, and whether it is about to stop.
 pub(crate) struct State {
     gateway: RwLock<Arc<Gateway>>,
     pub(crate) metrics: Arc<Metrics>,
+    /// Where the pools' state outlives the process, if it does.
+    pub(crate) store: Option<Stored>,
     stopping: AtomicBool,
 }
 
 impl State {
-    pub(crate) fn new(gateway: Gateway, metrics: Metrics) -> Self {
+    pub(crate) fn new(gateway: Gateway, metrics: Metrics, store: Option<Stored>) -> Self {
         Self {
             gateway: RwLock::new(Arc::new(gateway)),
             metrics: Arc::new(metrics),
+            store,
             stopping: AtomicBool::new(false),
         }
     }
@@ -29,6 +33,9 @@ impl State {
 
     /// Puts another in its place; requests under way keep theirs.
     pub(crate) fn replace(&self, gateway: Gateway) {
+        if let Some(store) = &self.store {
+            store.link.set_pools(gateway.pools.clone());
+        }
         *self.gateway.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(gateway);
     }
 
@@ -50,6 +57,7 @@ impl State {
                 .iter()
                 .map(|(origin, budget)| (origin.clone(), budget.balance()))
                 .collect(),
+            store: self.store.as_ref().map(Stored::scrape),
         }
     }
 }
