@@ -81,6 +81,8 @@ impl Link {
     ///
     /// Outside of a tokio runtime.
     pub fn start(store: impl Store, keys: Keys, pools: Vec<TokenManager>) -> Self {
+        // From the first moment on: what happens before the store is reached is told then.
+        pools.iter().for_each(TokenManager::share);
         let (pools, changing) = watch::channel(pools);
         let (tell_status, status) = watch::channel(Status::Starting);
         let (stop, stopping) = watch::channel(false);
@@ -101,6 +103,7 @@ impl Link {
 
     /// Takes these for the pools, as after a reload: new tokens are looked up.
     pub fn set_pools(&self, pools: Vec<TokenManager>) {
+        pools.iter().for_each(TokenManager::share);
         self.pools.send_replace(pools);
     }
 
@@ -119,7 +122,7 @@ impl Link {
     pub async fn reaches(&self, wanted: Status) {
         let mut status = self.status.clone();
         if status.wait_for(|status| *status == wanted).await.is_err() {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 
@@ -224,7 +227,6 @@ impl<S: Store> Carrier<S> {
     }
 
     fn take_up(&mut self, pools: &[TokenManager]) {
-        pools.iter().for_each(TokenManager::share);
         if let Some(key) = &self.key {
             let had = std::mem::take(&mut self.keyed);
             let new = pools.iter().filter(|pool| !had.iter().any(|known| known.is_same(pool)));

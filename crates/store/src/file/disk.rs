@@ -105,10 +105,10 @@ fn set_aside(path: &Path, why: &str) -> Result<(), StoreError> {
 fn make_key(path: &Path) -> io::Result<StoreKey> {
     let key = StoreKey::random()?;
     // A name of its own: another process may be at the same.
-    let temporary = beside(path, &format!(".{}.tmp", std::process::id()));
-    written(&temporary, format!("{}\n", key.write()).as_bytes())?;
+    let temporary = beside(path, &format!(".{:016x}.tmp", fastrand::u64(..)));
     // Unlike a rename a link never replaces what is there.
-    let linked = fs::hard_link(&temporary, path);
+    let linked = written(&temporary, format!("{}\n", key.write()).as_bytes())
+        .and_then(|()| fs::hard_link(&temporary, path));
     let _ = fs::remove_file(&temporary);
     linked.and_then(|()| sync_folder(path)).map(|()| key)
 }
