@@ -153,19 +153,24 @@ impl News {
         };
     }
 
-    /// Whether these tell somebody who knows `known` anything new. A bar does always: where it is kept for a
+    /// Whether these tell somebody who knows `known` anything that matters. Moments that differ by less than
+    /// clocks do are the same, as long as nothing follows from it. A bar does always: where it is kept for a
     /// time, it is kept for longer.
     pub fn adds_to(&self, known: &Self) -> bool {
-        let later = |new: Option<Stamp>, old: Option<Stamp>| {
-            new.is_some_and(|new| old.is_none_or(|old| new > old.plus(SLACK_MS)))
+        let mut merged = known.clone();
+        merged.merge(self);
+        let differs = |new: Option<Stamp>, old: Option<Stamp>| match (new, old) {
+            (Some(new), Some(old)) => new.since(old).abs() > SLACK_MS,
+            (new, old) => new != old,
         };
-        let (new, old) = (self.living(self.rest), known.living(known.rest));
-        later(self.cleared, known.cleared)
-            || later(self.recovered, known.recovered)
-            || later(new.map(|rest| rest.at), old.map(|rest| rest.at))
-            || later(new.map(|rest| rest.until), old.map(|rest| rest.until))
-            || later(self.bar.map(|bar| bar.at), known.bar.map(|bar| bar.at))
-            || self.is_barred()
+        let facts = |rest: RestNews| (rest.failures, rest.rejections, rest.reason, rest.worn_out);
+        let old = known.living(known.rest);
+        self.is_barred()
+            || merged.is_barred() != known.is_barred()
+            || differs(merged.cleared, known.cleared)
+            || differs(merged.recovered, known.recovered)
+            || differs(merged.rest.map(|rest| rest.until), old.map(|rest| rest.until))
+            || merged.rest.map(facts) != old.map(facts)
     }
 
     /// A rest, if nothing has ended it.
@@ -250,6 +255,39 @@ mod tests {
             prop_assert!(turned.rest.map(|rest| rest.until) >= latest);
             prop_assert_eq!(sum.rest.is_some(), latest.is_some());
             prop_assert_eq!(turned.rest.is_some(), latest.is_some());
+        }
+    }
+
+    #[test]
+    fn what_matters_is_told_and_a_clock_that_is_read_again_is_not() {
+        let token = News::none("p".into(), TokenId::from_bytes([1; 8]));
+        let rest = |at, until, failures| RestNews {
+            at: Stamp(at),
+            until: Stamp(until),
+            failures,
+            rejections: 0,
+            reason: Reason::RateLimited,
+            worn_out: false,
+        };
+        let known = News {
+            rest: Some(rest(1000, 9000, 1)),
+            cleared: Some(Stamp(500)),
+            bar: Some(BarNews { at: Stamp(600), bar: Bar::Barred }),
+            ..token.clone()
+        };
+        let allowed = |at| News { bar: Some(BarNews { at: Stamp(at), bar: Bar::Allowed }), ..token.clone() };
+        for (what, news, adds) in [
+            ("nothing", token.clone(), false),
+            ("the same by another clock", News { rest: Some(rest(1003, 9003, 1)), ..token.clone() }, false),
+            ("a later end", News { rest: Some(rest(1000, 9100, 1)), ..token.clone() }, true),
+            ("another failure", News { rest: Some(rest(1001, 9001, 2)), ..token.clone() }, true),
+            ("a reset that ends it, just after", News { cleared: Some(Stamp(1001)), ..token.clone() }, true),
+            ("an old reset", News { cleared: Some(Stamp(503)), ..token.clone() }, false),
+            ("a decision just after another", allowed(601), true),
+            ("a decision of before", allowed(599), false),
+            ("the bar itself", known.clone(), true),
+        ] {
+            assert_eq!(news.adds_to(&known), adds, "{what}");
         }
     }
 

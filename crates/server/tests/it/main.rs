@@ -7,6 +7,9 @@ mod gateway;
 mod life;
 mod pool;
 mod readme;
+#[path = "../../../store/tests/it/redis_server.rs"]
+mod redis_server;
 mod secrets;
+mod store;
 mod upstream;
 mod wire;

@@ -59,8 +59,10 @@ async fn what_is_not_there_or_is_no_redis_is_told() {
 
 #[tokio::test]
 async fn a_unix_socket_does_as_well() {
-    let Some(server) = RedisServer::start(&["--unixsocket", "DIR/redis.sock"]) else { return };
-    let url = format!("unix://{}/redis.sock?db=2", server.folder().display());
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("redis.sock").display().to_string();
+    let Some(_server) = RedisServer::start(&["--unixsocket", &socket]) else { return };
+    let url = format!("unix://{socket}?db=2");
     let (one, link1) = linked(store(&url), "a");
     let (two, link2) = linked(store(&url), "a");
     reaches(&link1, Status::Connected).await;

@@ -19,9 +19,7 @@ impl RedisServer {
         let folder = tempfile::tempdir().unwrap();
         let mut all =
             vec!["--save".to_owned(), String::new(), "--dir".into(), folder.path().display().to_string()];
-        all.extend(
-            arguments.iter().map(|argument| argument.replace("DIR", &folder.path().display().to_string())),
-        );
+        all.extend(arguments.iter().map(ToString::to_string));
         // Between its choice and its use another process may take the port.
         for _ in 0..20 {
             let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -40,10 +38,6 @@ impl RedisServer {
 
     pub(crate) fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
-    }
-
-    pub(crate) fn folder(&self) -> &std::path::Path {
-        self._folder.path()
     }
 
     /// Holds it: it keeps its connections and answers nothing.
