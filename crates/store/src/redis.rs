@@ -76,7 +76,7 @@ impl RedisStore {
 impl Store for RedisStore {
     async fn open(&mut self) -> Result<(), StoreError> {
         self.connection = None;
-        let mut connection = Connection::open(&self.address).await?;
+        let mut connection = Connection::open(&self.address, &self.origin).await?;
         let sign = format!("{}:replica:{}", self.address.prefix(), self.origin);
         connection.sign(&sign, env!("CARGO_PKG_VERSION")).await?;
         self.connection = Some(connection);

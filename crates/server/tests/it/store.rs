@@ -192,6 +192,29 @@ async fn a_key_of_the_settings_is_the_key_of_all() {
     assert!(keys.contains("tidegate:replica:") && !keys.contains("tidegate:key"), "{keys}");
 }
 
+#[tokio::test]
+async fn a_limit_shared_by_replicas_holds_without_the_store() {
+    let upstream = Upstream::start(|_| status(200)).await;
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let url = format!("redis://{nobody}");
+    let settings = [
+        ("TIDEGATE_STORE", url.as_str()),
+        ("TIDEGATE_REPLICAS", "3"),
+        ("TIDEGATE_TOKEN_LIMIT", "6/10m"),
+        ("TIDEGATE_WHEN_EXHAUSTED", "fail"),
+        ("PIXIVFE_TOKEN", "tokA"),
+    ];
+    for _ in 0..3 {
+        let replica = Gateway::start(&upstream, &settings).await;
+        let mut statuses = Vec::new();
+        for _ in 0..4 {
+            statuses.push(replica.get("/x").await.status.as_u16());
+        }
+        assert_eq!(statuses, [200, 200, 503, 503]);
+    }
+    assert_eq!(upstream.calls().len(), 6);
+}
+
 /// What `docs/state.md` says, measured. Run alone, in release.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "figures for docs/state.md: half a minute"]

@@ -35,6 +35,9 @@ pub(super) struct Connection {
     merge: String,
     clock: Clock,
     looks_at: Instant,
+    /// A channel on which it hears itself.
+    echo: String,
+    awaits_echo: bool,
 }
 
 /// What came of a piece of news.
@@ -46,7 +49,7 @@ pub(super) enum Published {
 }
 
 impl Connection {
-    pub(super) async fn open(address: &RedisAddress) -> Result<Self, StoreError> {
+    pub(super) async fn open(address: &RedisAddress, origin: &str) -> Result<Self, StoreError> {
         // redis' TLS asks for the process' provider. Where there is one already, it is kept.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let away = |error: Box<dyn std::error::Error + Send + Sync>| failed(address, error);
@@ -54,10 +57,11 @@ impl Connection {
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(PATIENCE))
             .set_response_timeout(Some(PATIENCE));
+        let echo = format!("{}:echo:{origin}", address.prefix());
         let connecting = async {
             // First the ears, so that nothing is missed that happens after the first read.
             let mut heard = client.get_async_pubsub().await?;
-            heard.subscribe(address.channel()).await?;
+            heard.subscribe(&[&address.channel(), &echo]).await?;
             let commands = client.get_multiplexed_async_connection_with_config(&config).await?;
             Ok::<_, RedisError>((heard.into_on_message(), commands))
         };
@@ -72,6 +76,8 @@ impl Connection {
             merge: String::new(),
             clock: Clock::wall(),
             looks_at: Instant::now(),
+            echo,
+            awaits_echo: false,
         };
         connection.look().await?;
         connection.merge = connection.ask(redis::cmd("SCRIPT").arg("LOAD").arg(MERGE)).await?;
@@ -125,6 +131,8 @@ impl Connection {
     pub(super) async fn hear(&mut self) -> Result<Vec<String>, StoreError> {
         loop {
             tokio::select! {
+                // What has arrived comes first: an echo among it is heard before it is missed.
+                biased;
                 message = self.heard.next() => {
                     let gone = || StoreError::new(format!("{} has closed the connection", self.address));
                     let mut texts = vec![message.ok_or_else(gone)?];
@@ -132,7 +140,12 @@ impl Connection {
                         let Some(Some(message)) = self.heard.next().now_or_never() else { break };
                         texts.push(message);
                     }
-                    return Ok(texts.iter().filter_map(|text| text.get_payload().ok()).collect());
+                    let before = texts.len();
+                    texts.retain(|text| text.get_channel_name() != self.echo);
+                    self.awaits_echo &= texts.len() == before;
+                    if !texts.is_empty() {
+                        return Ok(texts.iter().filter_map(|text| text.get_payload().ok()).collect());
+                    }
                 }
                 () = sleep_until(self.looks_at) => self.look().await?,
             }
@@ -140,13 +153,20 @@ impl Connection {
     }
 
     /// Reads the server's clock, which takes part of the time that the answer does: the reading is good to
-    /// half of that.
+    /// half of that. And sees to it that the other connection is alive too, on which there may be nothing to
+    /// hear for hours: something on the way may have dropped it without a word.
     async fn look(&mut self) -> Result<(), StoreError> {
+        if self.awaits_echo {
+            return Err(StoreError::new(format!("{} does not tell any more what it is told", self.address)));
+        }
         let before = Instant::now();
         let (seconds, micros): (i64, i64) = self.ask(&redis::cmd("TIME")).await?;
         let took = before.elapsed();
+        let _: i64 = self.ask(redis::cmd("PUBLISH").arg(&self.echo).arg("")).await?;
         let millis = seconds.saturating_mul(1000).saturating_add(micros / 1000);
         self.clock = Clock { instant: before + took / 2, stamp: Stamp(millis) };
+        // Only now: this may be dropped at any await.
+        self.awaits_echo = true;
         self.looks_at = Instant::now() + LOOKS_EVERY;
         Ok(())
     }

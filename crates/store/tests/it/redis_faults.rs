@@ -1,7 +1,13 @@
 //! A Redis that refuses, that is another than was meant, or that holds something else.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use tidegate_store::Status;
 use tidegate_token_manager::{Place, State, Store};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::redis::store;
 use crate::redis_server::RedisServer;
@@ -141,6 +147,91 @@ async fn a_script_that_was_flushed_is_loaded_again() {
     server.cli(&["script", "flush"]);
     rest(&one, 600);
     until("the rest is heard", || states(&two) == [State::Cooling, State::Ready]).await;
+}
+
+#[tokio::test]
+async fn a_connection_that_is_closed_is_opened_again() {
+    let Some(server) = RedisServer::start(&[]) else { return };
+    let (one, link1) = linked(store(&server.url()), "a b");
+    let (two, link2) = linked(store(&server.url()), "a b");
+    reaches(&link1, Status::Connected).await;
+    reaches(&link2, Status::Connected).await;
+    let listeners = server.cli(&["client", "list", "type", "pubsub"]);
+    assert_eq!(listeners.lines().count(), 2, "{listeners}");
+    server.cli(&["client", "kill", "type", "pubsub"]);
+    rest(&one, 600);
+    until("the rest is heard", || states(&two) == [State::Cooling, State::Ready]).await;
+}
+
+#[tokio::test]
+async fn a_connection_that_hears_nothing_any_more_is_noticed() {
+    let Some(server) = RedisServer::start(&[]) else { return };
+    let between = Between::start(server.port).await;
+    let (one, _link1) = linked(store(&server.url()), "a");
+    let (two, link2) = linked(store(&format!("redis://127.0.0.1:{}", between.port)), "a");
+    reaches(&link2, Status::Connected).await;
+    between.set_deaf(true);
+    reaches(&link2, Status::Alone).await;
+    rest(&one, 600);
+    between.set_deaf(false);
+    until("what was missed is read", || states(&two) == [State::Cooling]).await;
+}
+
+/// Something between a replica and its server that can drop, without a word, all that is told to who listens.
+struct Between {
+    port: u16,
+    deaf: Arc<AtomicBool>,
+}
+
+impl Between {
+    async fn start(server: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let deaf = Arc::new(AtomicBool::new(false));
+        let is_deaf = Arc::clone(&deaf);
+        tokio::spawn(async move {
+            loop {
+                let (client, _) = listener.accept().await.unwrap();
+                let server = TcpStream::connect(("127.0.0.1", server)).await.unwrap();
+                tokio::spawn(carry(client, server, Arc::clone(&is_deaf)));
+            }
+        });
+        Self { port, deaf }
+    }
+
+    fn set_deaf(&self, deaf: bool) {
+        self.deaf.store(deaf, Relaxed);
+    }
+}
+
+async fn carry(client: TcpStream, server: TcpStream, is_deaf: Arc<AtomicBool>) {
+    let (mut from_client, mut to_client) = client.into_split();
+    let (mut from_server, mut to_server) = server.into_split();
+    let listens = AtomicBool::new(false);
+    let up = async {
+        let mut bytes = vec![0; 65536];
+        while let Ok(length @ 1..) = from_client.read(&mut bytes).await {
+            if bytes[..length].windows(9).any(|word| word.eq_ignore_ascii_case(b"subscribe")) {
+                listens.store(true, Relaxed);
+            }
+            if to_server.write_all(&bytes[..length]).await.is_err() {
+                return;
+            }
+        }
+    };
+    let down = async {
+        let mut bytes = vec![0; 65536];
+        while let Ok(length @ 1..) = from_server.read(&mut bytes).await {
+            let dropped = listens.load(Relaxed) && is_deaf.load(Relaxed);
+            if !dropped && to_client.write_all(&bytes[..length]).await.is_err() {
+                return;
+            }
+        }
+    };
+    tokio::select! {
+        () = up => {}
+        () = down => {}
+    }
 }
 
 #[tokio::test]
