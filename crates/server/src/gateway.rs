@@ -12,12 +12,13 @@ use tidegate_api_client::{
 use tidegate_backoff_core::{Backoff, Budget};
 use tidegate_config as config;
 use tidegate_config::Settings;
-use tidegate_token_manager::{IdKey, TokenManager};
+use tidegate_token_manager::TokenManager;
 
 use crate::client_keys::ClientKeys;
 use crate::convert::{credential, headers, rule};
 use crate::pools;
 use crate::route::{Destination, Routes};
+use crate::store::SharedKey;
 
 /// The gateway as it stands: routes, pools, bounds. A reload builds a new one beside it.
 pub(crate) struct Gateway {
@@ -31,7 +32,7 @@ pub(crate) struct Gateway {
 
 /// What outlives a reload.
 struct Parts {
-    key: IdKey,
+    key: SharedKey,
     cookies: ExtraCookies,
     memory: (u64, ReplayMemory),
     transports: Transports,
@@ -71,17 +72,11 @@ pub(crate) enum BuildError {
     Transport { origin: String, source: Error },
     #[error("the upstream's host cannot stand in a URI")]
     Host(#[from] http::uri::InvalidUri),
-    #[error("no randomness for the tokens' ids")]
-    Key(#[source] std::io::Error),
 }
 
 impl Gateway {
     /// The first gateway of the process.
-    pub(crate) fn new(settings: Settings) -> Result<Self, BuildError> {
-        let key = match &settings.store.key {
-            Some(key) => IdKey::from_bytes(key.expose().as_bytes()),
-            None => IdKey::random().map_err(|error| BuildError::Key(std::io::Error::other(error)))?,
-        };
+    pub(crate) fn new(settings: Settings, key: SharedKey) -> Result<Self, BuildError> {
         let memory = (settings.retry.replay_memory, replay_memory(&settings));
         let parts = Parts { key, cookies: ExtraCookies::random(), memory, transports: Transports::new() };
         Self::build(settings, parts, &[], &[], &ClientKeys::default())
@@ -108,7 +103,7 @@ impl Gateway {
     ) -> Result<Self, BuildError> {
         // What can fail comes first: a reload that fails must leave the old pools as they are.
         let transports = transports(&settings, &parts.transports)?;
-        let pools = pools::build(&settings, &parts.key, old_pools);
+        let pools = pools::build(&settings, &parts.key.get(), old_pools);
         let budgets = budgets(&settings, old_budgets);
         let routes = settings.routes.iter().zip(&transports).map(|(route, (_, transport))| {
             let pool = route.pool.as_deref().and_then(|name| settings.pool(name));

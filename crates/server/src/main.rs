@@ -35,6 +35,7 @@ mod server;
 mod shed;
 mod signals;
 mod state;
+mod store;
 mod target;
 mod trip;
 

@@ -76,6 +76,17 @@ pub(crate) struct Scrape {
     pub(crate) pools: Vec<(String, Vec<TokenStatus>)>,
     /// Each upstream's origin and how many retries its budget would grant now.
     pub(crate) budgets: Vec<(String, u64)>,
+    /// The store, if there is one beyond the process.
+    pub(crate) store: Option<StoreScrape>,
+}
+
+/// How the store does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StoreScrape {
+    pub(crate) connected: bool,
+    pub(crate) told: u64,
+    pub(crate) heard: u64,
+    pub(crate) failures: u64,
 }
 
 impl Metrics {
@@ -294,5 +305,34 @@ fn state_families(scrape: &Scrape) -> prometheus::Result<Vec<prometheus::proto::
         #[expect(clippy::cast_precision_loss, reason = "a gauge is a float; no balance comes near 2^53")]
         gauge.set(*balance as f64);
     }
+    if let Some(store) = &scrape.store {
+        store_families(&registry, store)?;
+    }
     Ok(registry.gather())
+}
+
+fn store_families(registry: &Registry, store: &StoreScrape) -> prometheus::Result<()> {
+    let connected = IntGauge::new(
+        "tidegate_store_connected",
+        "Whether the store is read and told of changes (1), or the gateway goes on alone (0).",
+    )?;
+    let news = IntCounterVec::new(
+        Opts::new(
+            "tidegate_store_news_total",
+            "Changes of tokens that were told to the store or heard from it.",
+        ),
+        &["direction"],
+    )?;
+    let failures = IntCounter::new(
+        "tidegate_store_failures_total",
+        "How often the store could not be reached, read or written.",
+    )?;
+    registry.register(Box::new(connected.clone()))?;
+    registry.register(Box::new(news.clone()))?;
+    registry.register(Box::new(failures.clone()))?;
+    connected.set(i64::from(store.connected));
+    news.with_label_values(&["told"]).inc_by(store.told);
+    news.with_label_values(&["heard"]).inc_by(store.heard);
+    failures.inc_by(store.failures);
+    Ok(())
 }

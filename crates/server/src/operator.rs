@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use tidegate_store::Status;
 use tidegate_token_manager::{TokenId, TokenStatus, UnknownToken};
 
 use crate::admin::{Operation, Operator, Overview, PoolOverview, Readiness, Reloaded};
@@ -18,7 +19,11 @@ pub(crate) struct Running {
 
 impl Operator for Running {
     fn readiness(&self) -> Readiness {
-        if self.state.is_stopping() { Readiness::Stopping } else { Readiness::Ready }
+        match &self.state.store {
+            _ if self.state.is_stopping() => Readiness::Stopping,
+            Some(store) if store.link.status() == Status::Starting => Readiness::Starting,
+            _ => Readiness::Ready,
+        }
     }
 
     fn tokens(&self) -> Vec<(String, Vec<TokenStatus>)> {

@@ -15,9 +15,16 @@ use crate::metrics::Metrics;
 use crate::operator::Running;
 use crate::reload::{Load, Reloader};
 use crate::state::State;
+use crate::store::{SharedKey, StoreStartError, Stored};
 
 /// What operators have under way may take this long once the gateway itself has ended.
 const ADMIN_GRACE: Duration = Duration::from_secs(1);
+
+/// A store that has not been read by then is read while the gateway serves; it is ready once that is done, or
+/// has failed.
+const FIRST_READ: Duration = Duration::from_millis(500);
+/// The latest changes may take this long to be stored at the end.
+const LAST_WRITE: Duration = Duration::from_secs(2);
 
 /// Why a gateway does not start.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +33,8 @@ pub(crate) enum StartError {
     Bind(#[from] BindError),
     #[error(transparent)]
     Build(#[from] BuildError),
+    #[error(transparent)]
+    Store(#[from] StoreStartError),
     #[error("the metrics cannot be set up")]
     Metrics(#[from] prometheus::Error),
     #[error("there is no randomness for the sessions of the operators' listener")]
@@ -53,7 +62,14 @@ impl Server {
             None => None,
         };
         let metrics = Metrics::new(settings.routes.iter().map(|route| route.prefix.as_str()))?;
-        let state = Arc::new(State::new(Gateway::new(settings)?, metrics));
+        let key = SharedKey::new(&settings.store)?;
+        let gateway = Gateway::new(settings, key.clone())?;
+        let store = Stored::start(&gateway.settings.store, &key, gateway.pools.clone())?;
+        if let Some(store) = &store {
+            // The first request should not meet a token that rests. A store that is slow is not waited for.
+            store.link.first_read(FIRST_READ).await;
+        }
+        let state = Arc::new(State::new(gateway, metrics, store));
         let reloader = Arc::new(Reloader::new(state.clone(), load));
         let admin = match admin_bound {
             Some((bound, params)) => {
@@ -115,6 +131,9 @@ impl Server {
         if let Some(admin) = admin {
             let _ = admin.await;
         }
+        if let Some(store) = &state.store {
+            store.link.stop(LAST_WRITE).await;
+        }
         match served.cut {
             0 => tracing::info!("stopped"),
             cut => tracing::warn!(cut, "stopped before all requests had ended"),
@@ -157,6 +176,9 @@ impl Server {
                     if admin.key.is_some() { "holders of the admin key" } else { "anyone on this machine" };
                 tracing::info!(admin = %address, open_to = operators, "operators");
             }
+        }
+        if let Some(store) = &self.state.store {
+            tracing::info!(place = %store.place, status = ?store.link.status(), "store");
         }
         for pool in settings.pools_in_use() {
             tracing::info!(

@@ -6,23 +6,27 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::gateway::Gateway;
 use crate::live::Live;
 use crate::metrics::{Metrics, Scrape};
+use crate::store::Stored;
 
 /// The gateway as it stands, its metrics, and whether it is about to stop.
 pub(crate) struct State {
     gateway: RwLock<Arc<Gateway>>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) live: Arc<Live>,
+    /// Where the pools' state outlives the process, if it does.
+    pub(crate) store: Option<Stored>,
     stopping: AtomicBool,
     ended: AtomicBool,
 }
 
 impl State {
-    pub(crate) fn new(gateway: Gateway, metrics: Metrics) -> Self {
+    pub(crate) fn new(gateway: Gateway, metrics: Metrics, store: Option<Stored>) -> Self {
         metrics.know_clients(gateway.client_keys.names());
         Self {
             gateway: RwLock::new(Arc::new(gateway)),
             metrics: Arc::new(metrics),
             live: Arc::new(Live::new()),
+            store,
             stopping: AtomicBool::new(false),
             ended: AtomicBool::new(false),
         }
@@ -36,6 +40,9 @@ impl State {
     /// Puts another in its place; requests under way keep theirs.
     pub(crate) fn replace(&self, gateway: Gateway) {
         self.metrics.know_clients(gateway.client_keys.names());
+        if let Some(store) = &self.store {
+            store.link.set_pools(gateway.pools.clone());
+        }
         *self.gateway.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(gateway);
     }
 
@@ -62,6 +69,7 @@ impl State {
         Scrape {
             pools: gateway.pools.iter().map(|pool| (pool.name().to_owned(), pool.snapshot())).collect(),
             budgets: self.budgets(),
+            store: self.store.as_ref().map(Stored::scrape),
         }
     }
 

@@ -1,10 +1,11 @@
 //! The pool among threads and tasks: the lock, the clock, the generator and the wait queue.
 
 mod desk;
+mod share;
 mod waiting;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -46,8 +47,8 @@ pub struct TokenManager {
 }
 
 pub(crate) struct Shared {
-    name: String,
-    key: IdKey,
+    name: Arc<str>,
+    key: RwLock<IdKey>,
     desk: Mutex<Desk>,
 }
 
@@ -55,7 +56,7 @@ impl TokenManager {
     /// A pool of these tokens. Of two specs with the same value the first counts.
     pub fn new(name: &str, params: PoolParams, specs: Vec<TokenSpec>, key: IdKey) -> Self {
         let desk = Mutex::new(Desk::new(params, with_ids(&key, specs), Instant::now()));
-        Self { shared: Arc::new(Shared { name: name.to_owned(), key, desk }) }
+        Self { shared: Arc::new(Shared { name: name.into(), key: RwLock::new(key), desk }) }
     }
 
     /// The pool's name in the settings.
@@ -154,7 +155,9 @@ impl TokenManager {
     /// A token that stays, known by its value, keeps its state and its leases. One that goes gets no new
     /// request. One that comes is ready, also where it is a new value under a known name.
     pub fn reload(&self, specs: Vec<TokenSpec>) {
-        let specs = with_ids(&self.shared.key, specs);
+        // Held to the end: a new key must not come between the ids and their entry.
+        let key = self.shared.key.read().unwrap_or_else(PoisonError::into_inner);
+        let specs = with_ids(&key, specs);
         self.shared.change(|desk, now| desk.pool.reload(specs, now));
     }
 
@@ -209,6 +212,7 @@ impl Shared {
         desk.serve(now, &mut wakers);
         let result = change(&mut desk, now);
         desk.serve(now, &mut wakers);
+        desk.call_courier(&mut wakers);
         result
     }
 
@@ -219,11 +223,13 @@ impl Shared {
         let mut desk = self.lock();
         if desk.queue.is_empty() {
             let latest = desk.pool.latest();
-            return change(&mut desk.pool, latest);
+            change(&mut desk.pool, latest);
+            return desk.call_courier(&mut wakers);
         }
         let now = Instant::now();
         change(&mut desk.pool, now);
         desk.serve(now, &mut wakers);
+        desk.call_courier(&mut wakers);
     }
 
     pub(crate) fn settle(&self, loan: &Loan, report: &Report) {

@@ -9,6 +9,7 @@
 
 mod bits;
 mod forecast;
+mod ledger;
 mod loan;
 mod moment;
 mod operate;
@@ -16,6 +17,7 @@ mod places;
 mod record;
 mod reload;
 mod select;
+mod touched;
 mod wakes;
 mod window;
 
@@ -30,12 +32,14 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 pub(crate) use forecast::Forecast;
+use ledger::Ledger;
 pub(crate) use loan::{Loan, Told};
 use moment::{Moment, Origin};
 use places::{IdHash, Places};
 pub(crate) use record::{Entry, Generation};
 use record::{Kind, Record, Standing};
 use select::Selector;
+use touched::Touched;
 use wakes::Wakes;
 use window::{Frame, Window};
 
@@ -55,6 +59,10 @@ pub(crate) struct Pool {
     /// Which reload the indices of a loan are from.
     epoch: u64,
     generations: u64,
+    /// Ids that tokens had under an earlier key.
+    aliases: HashMap<TokenId, TokenId, IdHash>,
+    /// What is told to others, where there are any.
+    ledger: Option<Ledger>,
     selector: Selector,
     wakes: Wakes,
     tally: Tally,
@@ -80,6 +88,8 @@ impl Pool {
             retired: HashMap::default(),
             epoch: 0,
             generations: 0,
+            aliases: HashMap::default(),
+            ledger: None,
             selector: Selector::new(params.strategy, &[], 0),
             wakes: Wakes::new(0),
             tally: Tally::default(),
@@ -231,10 +241,13 @@ impl Pool {
         if let Some(index) = index {
             change(&mut self.records[index]);
             self.refresh(index);
-        } else if let Some(record) = self.retired.get_mut(&loan.entry.id) {
+            return;
+        }
+        let id = self.renamed(loan.entry.id);
+        if let Some(record) = self.retired.get_mut(&id) {
             change(record);
             if record.in_flight == 0 {
-                self.retired.remove(&loan.entry.id);
+                self.retired.remove(&id);
             }
         }
     }
@@ -268,6 +281,17 @@ impl Pool {
             _ if known == Kind::Timed => self.wakes.set(index, None),
             _ => {}
         }
+        if self.records[index].touched.any() {
+            self.note(index);
+        }
+    }
+
+    fn note(&mut self, index: usize) {
+        let record = &mut self.records[index];
+        let touched = std::mem::take(&mut record.touched);
+        if let Some(ledger) = &mut self.ledger {
+            ledger.note(record.entry.id, touched, self.latest);
+        }
     }
 
     fn limit_allows(&mut self, index: usize) -> Moment {
@@ -290,7 +314,12 @@ impl Pool {
     }
 
     fn place(&self, id: TokenId) -> Option<usize> {
-        self.places.get(&id).map(|&index| index as usize)
+        let index = self.places.get(&id).or_else(|| self.places.get(self.aliases.get(&id)?));
+        index.map(|&index| index as usize)
+    }
+
+    fn renamed(&self, id: TokenId) -> TokenId {
+        self.aliases.get(&id).copied().unwrap_or(id)
     }
 
     fn next_generation(&mut self) -> Generation {

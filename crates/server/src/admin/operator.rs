@@ -62,7 +62,6 @@ pub(crate) struct PoolOverview {
 pub(crate) enum Readiness {
     Ready,
     /// The state of an earlier run, or of other replicas, has not been read yet.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the memory store has nothing to read"))]
     Starting,
     Stopping,
 }

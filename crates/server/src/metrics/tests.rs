@@ -35,6 +35,7 @@ fn every_series_is_there_from_the_start_at_zero() {
             vec![token(None, State::Ready, 0), token(Some("b"), State::Ready, 0)],
         )],
         budgets: vec![("https://up.example".to_owned(), 10)],
+        store: None,
     };
     let page = metrics.render(&scrape);
     for series in [
@@ -76,7 +77,11 @@ fn what_happened_is_counted() {
         metrics.client("web", status.map(|status| StatusCode::from_u16(status).unwrap()), attempts);
     }
     let cooling = token(None, State::Cooling, 3);
-    let page = metrics.render(&Scrape { pools: vec![("p".to_owned(), vec![cooling])], budgets: vec![] });
+    let page = metrics.render(&Scrape {
+        pools: vec![("p".to_owned(), vec![cooling])],
+        budgets: vec![],
+        store: None,
+    });
     for series in [
         "tidegate_requests_total{route=\"/\",status=\"200\"} 1",
         "tidegate_requests_total{route=\"/\",status=\"other\"} 1",

@@ -12,6 +12,9 @@ mod life;
 mod need;
 mod pool;
 mod readme;
+#[path = "../../../store/tests/it/redis_server.rs"]
+mod redis_server;
 mod secrets;
+mod store;
 mod upstream;
 mod wire;

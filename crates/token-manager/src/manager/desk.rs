@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use std::task::Waker;
+
 use tokio::time::Instant;
 
 use super::Wakers;
@@ -15,6 +17,8 @@ pub(super) struct Desk {
     pub(super) pool: Pool,
     pub(super) queue: WaitQueue<Answer>,
     random: fastrand::Rng,
+    /// Who is woken when there are news to tell.
+    pub(super) courier: Option<Waker>,
     /// All who wait do so to this moment or longer; none where that is not known.
     all_wait_to: Option<Instant>,
 }
@@ -32,7 +36,7 @@ impl Desk {
     pub(super) fn new(params: PoolParams, specs: Vec<(TokenId, TokenSpec)>, now: Instant) -> Self {
         let mut pool = Pool::new(params, now);
         pool.reload(specs, now);
-        Self { pool, queue: WaitQueue::new(), random: fastrand::Rng::new(), all_wait_to: None }
+        Self { pool, queue: WaitQueue::new(), random: fastrand::Rng::new(), courier: None, all_wait_to: None }
     }
 
     /// Lends a ready token that is not among `tried`, or refuses.
@@ -58,6 +62,13 @@ impl Desk {
             return Asked::Answered(Err(self.exhausted(now)));
         }
         Asked::Waiting(self.queue.push(ask.tried, give_up), give_up)
+    }
+
+    /// Has the courier called if there are news to tell.
+    pub(super) fn call_courier(&mut self, wakers: &mut Wakers) {
+        if self.pool.has_news() {
+            wakers.extend(self.courier.take());
+        }
     }
 
     /// What one who asks now has to expect.

@@ -1,10 +1,15 @@
+mod shared;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use tidegate_backoff_core::{CoolDown, MAX_TOLD_REST};
 
 use super::moment::Moment;
+use super::touched::Touched;
 use super::window::Window;
+pub(super) use shared::{Age, Shared};
+
 use crate::{Outcome, Reason, Report, State, TokenId, TokenSpec};
 
 /// What stays the same while a token lives; leases share it with the pool.
@@ -49,6 +54,8 @@ pub(super) struct Record {
     reason: Option<Reason>,
     disabled: bool,
     probe_out: bool,
+    /// What has changed since the pool last looked.
+    pub(super) touched: Touched,
     /// How the pool has entered the token into its structures.
     pub(super) known: Kind,
 }
@@ -107,6 +114,7 @@ impl Record {
             reason: None,
             disabled: false,
             probe_out: false,
+            touched: Touched::NOTHING,
             known: Kind::Barred,
         }
     }
@@ -205,7 +213,7 @@ impl Record {
             return self.extend(told, next, now);
         }
         match report.outcome {
-            Outcome::Success => self.recover(),
+            Outcome::Success => self.succeed(now),
             Outcome::Limited => return self.fail(Reason::RateLimited, told, cool_down, next, now),
             Outcome::Rejected => return self.fail(Reason::Rejected, told, cool_down, next, now),
             Outcome::Unaffected => {}
@@ -220,7 +228,17 @@ impl Record {
             self.until = told;
             self.generation = next;
             self.probe_out = false;
+            self.touched.add(Touched::RESTED);
         }
+    }
+
+    /// A token that was lent early, while it rested, is proven as by a reset: there is no end that its probe
+    /// could have come after.
+    fn succeed(&mut self, now: Moment) {
+        if self.health != Health::Ready {
+            self.touched.add(if self.until > now { Touched::CLEARED } else { Touched::RECOVERED });
+        }
+        self.recover();
     }
 
     fn fail(&mut self, reason: Reason, told: Moment, cool_down: &CoolDown, next: Generation, now: Moment) {
@@ -241,6 +259,7 @@ impl Record {
         self.cooldowns[reason.index()] = self.cooldowns[reason.index()].saturating_add(1);
         self.generation = next;
         self.probe_out = false;
+        self.touched.add(Touched::RESTED);
     }
 
     fn recover(&mut self) {
@@ -256,6 +275,7 @@ impl Record {
     pub(super) fn reset(&mut self, next: Generation) {
         self.recover();
         self.generation = next;
+        self.touched.add(Touched::CLEARED);
     }
 
     /// Bars the token. Its rest goes on beneath.
@@ -264,6 +284,7 @@ impl Record {
             self.disabled = true;
             self.generation = next;
             self.probe_out = false;
+            self.touched.add(Touched::BARRED);
             let count = &mut self.cooldowns[Reason::Operator.index()];
             *count = count.saturating_add(1);
         }
@@ -272,6 +293,7 @@ impl Record {
     /// Allows the token again; what is left of its rest, it rests.
     pub(super) fn enable(&mut self) {
         self.disabled = false;
+        self.touched.add(Touched::BARRED);
     }
 
     /// Forgets a lend that was never used.

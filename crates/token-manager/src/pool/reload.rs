@@ -35,6 +35,10 @@ impl Pool {
         self.records.shrink_to_fit();
         before.retain(|_, record| record.in_flight > 0);
         self.retired = before;
+        if let Some(ledger) = &mut self.ledger {
+            let places = &self.places;
+            ledger.retain(|id| places.contains_key(&id));
+        }
         self.epoch += 1;
         let cursor = at_cursor.and_then(|id| self.place(id)).unwrap_or(0);
         self.rebuild(cursor);

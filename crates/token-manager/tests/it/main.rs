@@ -7,6 +7,7 @@ mod cancel;
 mod ends;
 mod fairness;
 mod operate;
+mod share;
 mod support;
 mod threads;
 mod waiting;

@@ -1,0 +1,270 @@
+//! What is told to others and by them: the moments that decide between two pieces of news, and which tokens
+//! have news that were not told yet.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::places::IdHash;
+use super::record::{Age, Shared};
+use super::{Entry, Moment, Pool, Touched};
+use crate::news::SLACK_MS;
+use crate::{Bar, BarNews, Clock, IdKey, News, RestNews, Stamp, TokenId};
+
+const NANOS_PER_MILLI: i64 = 1_000_000;
+
+/// A moment in nanoseconds by the pool's clock. Unlike a [`Moment`] it may lie before the pool's beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Mark(i64);
+
+impl Mark {
+    const NEVER: Self = Self(i64::MIN);
+
+    fn known(self) -> Option<Self> {
+        (self != Self::NEVER).then_some(self)
+    }
+
+    fn next_milli(self) -> Self {
+        if self == Self::NEVER { self } else { Self(self.0.saturating_add(NANOS_PER_MILLI)) }
+    }
+
+    /// The moment up to which another clock may have meant this one.
+    fn and_slack(self) -> Self {
+        Self(self.0.saturating_add(SLACK_MS * NANOS_PER_MILLI))
+    }
+}
+
+impl From<Moment> for Mark {
+    fn from(moment: Moment) -> Self {
+        Self(i64::try_from(moment.nanos()).unwrap_or(i64::MAX))
+    }
+}
+
+/// When what happened to a token, here or elsewhere, and what of it is still to be told.
+#[derive(Clone, Copy, Debug)]
+struct Marks {
+    rested: Mark,
+    cleared: Mark,
+    recovered: Mark,
+    barred: Mark,
+    untold: Touched,
+}
+
+impl Marks {
+    const NONE: Self = Self {
+        rested: Mark::NEVER,
+        cleared: Mark::NEVER,
+        recovered: Mark::NEVER,
+        barred: Mark::NEVER,
+        untold: Touched::NOTHING,
+    };
+
+    /// Stores count in milliseconds: what follows on something within one is dated into the next, so that
+    /// the order shows.
+    fn note(&mut self, touched: Touched, now: Mark) {
+        if touched.has(Touched::CLEARED) {
+            self.cleared = now.max(self.cleared).max(self.rested);
+        }
+        if touched.has(Touched::RESTED) {
+            self.rested = now.max(self.rested).max(self.cleared.next_milli());
+        }
+        if touched.has(Touched::RECOVERED) {
+            self.recovered = now.max(self.recovered);
+        }
+        if touched.has(Touched::BARRED) {
+            self.barred = now.max(self.barred.next_milli());
+        }
+        self.untold.add(touched);
+    }
+}
+
+/// Only tokens of which there was ever something to tell are in it, and each once among those with untold
+/// news: however much happens, it holds no more than the pool has tokens.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    marks: HashMap<TokenId, Marks, IdHash>,
+    untold: Vec<TokenId>,
+}
+
+impl Ledger {
+    pub(super) fn note(&mut self, id: TokenId, touched: Touched, now: Moment) {
+        let marks = self.marks.entry(id).or_insert(Marks::NONE);
+        let was_told = !marks.untold.any();
+        marks.note(touched, now.into());
+        if was_told {
+            self.untold.push(id);
+        }
+    }
+
+    /// Forgets the tokens that are gone.
+    pub(super) fn retain(&mut self, stays: impl Fn(TokenId) -> bool) {
+        self.marks.retain(|id, _| stays(*id));
+        self.untold.retain(|id| stays(*id));
+    }
+}
+
+/// Turns a store's moments into the pool's and back.
+#[derive(Clone, Copy)]
+struct Scale {
+    mark: Mark,
+    stamp: Stamp,
+}
+
+impl Scale {
+    fn mark(self, stamp: Stamp) -> Mark {
+        // One above `NEVER`, which no moment is.
+        let offset = stamp.since(self.stamp).saturating_mul(NANOS_PER_MILLI);
+        Mark(self.mark.0.saturating_add(offset).max(i64::MIN + 1))
+    }
+
+    fn stamp(self, mark: Mark) -> Stamp {
+        self.stamp.plus(mark.0.saturating_sub(self.mark.0).div_euclid(NANOS_PER_MILLI))
+    }
+
+    /// A rest's end, rounded up: nobody lends a token early because of a fraction.
+    fn end(self, until: Moment) -> Stamp {
+        self.stamp(Mark(Mark::from(until).0.saturating_add(NANOS_PER_MILLI - 1)))
+    }
+}
+
+impl Pool {
+    /// From now on notes what there is to tell others.
+    pub(crate) fn share(&mut self) {
+        self.ledger.get_or_insert_with(Default::default);
+    }
+
+    /// Whether there are news that were not told yet.
+    pub(crate) fn has_news(&self) -> bool {
+        self.ledger.as_ref().is_some_and(|ledger| !ledger.untold.is_empty())
+    }
+
+    /// Up to `most` tokens' untold news, which are then told.
+    pub(crate) fn take_news(&mut self, pool: &Arc<str>, clock: Clock, most: usize) -> Vec<News> {
+        let scale = self.scale(clock);
+        let Some(ledger) = &mut self.ledger else { return Vec::new() };
+        let first = ledger.untold.len().saturating_sub(most);
+        let ids: Vec<TokenId> = ledger.untold.drain(first..).collect();
+        let news = ids.into_iter().filter_map(|id| self.news_of(pool, id, scale));
+        news.filter(|news| !news.is_none()).collect()
+    }
+
+    /// Makes everything that is known of any token untold, for a store that may have missed some of it.
+    pub(crate) fn tell_all(&mut self) {
+        let Some(ledger) = &mut self.ledger else { return };
+        ledger.untold.clear();
+        for (id, marks) in &mut ledger.marks {
+            marks.untold = Touched::ALL;
+            ledger.untold.push(*id);
+        }
+    }
+
+    fn news_of(&mut self, pool: &Arc<str>, id: TokenId, scale: Scale) -> Option<News> {
+        let index = self.place(id)?;
+        let record = &self.records[index];
+        let marks = self.ledger.as_mut()?.marks.get_mut(&id)?;
+        let untold = std::mem::take(&mut marks.untold);
+        let told = |what, mark: Mark| mark.known().filter(|_| untold.has(what)).map(|mark| scale.stamp(mark));
+        let rest = record.shared().zip(told(Touched::RESTED, marks.rested)).map(|(rest, at)| RestNews {
+            at,
+            until: scale.end(rest.until),
+            failures: rest.failures,
+            rejections: rest.rejections,
+            reason: rest.reason,
+            worn_out: rest.worn_out,
+        });
+        let bar = told(Touched::BARRED, marks.barred)
+            .map(|at| BarNews { at, bar: if record.is_barred() { Bar::Barred } else { Bar::Allowed } });
+        Some(News {
+            pool: Arc::clone(pool),
+            id,
+            rest,
+            cleared: told(Touched::CLEARED, marks.cleared),
+            recovered: told(Touched::RECOVERED, marks.recovered),
+            bar,
+        })
+    }
+
+    /// Takes news from elsewhere. Those of unknown tokens, old ones and known ones change nothing.
+    pub(crate) fn apply(&mut self, news: &News, clock: Clock) {
+        let scale = self.scale(clock);
+        let (Some(index), Some(ledger)) = (self.place(news.id), &mut self.ledger) else { return };
+        let mut marks = ledger.marks.get(&news.id).copied().unwrap_or(Marks::NONE);
+        self.generations += 1;
+        let next = super::Generation(self.generations);
+        let record = &mut self.records[index];
+
+        if let Some(at) = news.cleared.map(|at| scale.mark(at)).filter(|at| *at > marks.cleared) {
+            marks.cleared = at;
+            if marks.rested <= at && record.is_marked() {
+                record.reset(next);
+            }
+        }
+        if let Some(at) = news.recovered.map(|at| scale.mark(at)).filter(|at| *at > marks.recovered) {
+            marks.recovered = at;
+            if record.is_marked() && record.rests_no_longer_than(moment(at.and_slack())) {
+                record.recover_elsewhere();
+            }
+        }
+        if let Some(rest) = news.rest {
+            let at = scale.mark(rest.at);
+            // A clock that was set back, or a file of the future, must not make a rest longer than it was.
+            let length = rest.until.since(rest.at).max(0);
+            let left = rest.until.since(clock.stamp).min(length);
+            let until = scale.mark(clock.stamp.plus(left));
+            if at > marks.cleared && until > marks.recovered.and_slack() {
+                let age = if at > marks.rested { Age::Newer } else { Age::Known };
+                let told = Shared {
+                    until: moment(until),
+                    failures: rest.failures,
+                    rejections: rest.rejections,
+                    reason: rest.reason,
+                    worn_out: rest.worn_out,
+                };
+                record.rest_elsewhere(&told, age, next);
+                marks.rested = marks.rested.max(at);
+            }
+        }
+        if let Some((bar, at)) = news.bar.map(|news| (news.bar, scale.mark(news.at))) {
+            if at > marks.barred {
+                marks.barred = at;
+                match bar {
+                    Bar::Barred if !record.is_barred() => record.bar_elsewhere(next),
+                    Bar::Barred => {}
+                    Bar::Allowed => record.allow_elsewhere(),
+                }
+            }
+        }
+        // What was applied is known elsewhere already.
+        record.touched = Touched::NOTHING;
+        ledger.marks.insert(news.id, marks);
+        self.refresh(index);
+    }
+
+    fn scale(&mut self, clock: Clock) -> Scale {
+        self.advance(clock.instant);
+        Scale { mark: self.origin.moment(clock.instant).into(), stamp: clock.stamp }
+    }
+
+    /// Gives every token its id under another key. Whoever knows one by its old id still finds it.
+    pub(crate) fn rekey(&mut self, key: &IdKey) {
+        let records = self.records.iter_mut().chain(self.retired.values_mut());
+        for record in records {
+            let (old, id) = (record.entry.id, key.id(&record.entry.spec.value));
+            if old != id {
+                record.entry = Arc::new(Entry { id, spec: record.entry.spec.clone() });
+                self.aliases.insert(old, id);
+            }
+        }
+        let renamed = |id: TokenId| self.aliases.get(&id).copied().unwrap_or(id);
+        self.places = self.places.drain().map(|(id, index)| (renamed(id), index)).collect();
+        self.retired = self.retired.drain().map(|(id, record)| (renamed(id), record)).collect();
+        if let Some(ledger) = &mut self.ledger {
+            ledger.marks = ledger.marks.drain().map(|(id, marks)| (renamed(id), marks)).collect();
+            ledger.untold.iter_mut().for_each(|id| *id = renamed(*id));
+        }
+    }
+}
+
+/// The pool's moment of a mark; its beginning for one before that.
+fn moment(mark: Mark) -> Moment {
+    Moment::from_nanos(u64::try_from(mark.0).unwrap_or(0))
+}
