@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use http::{HeaderValue, Request, Response};
+use http::{HeaderName, HeaderValue, Request, Response};
 use pin_project_lite::pin_project;
 use tokio::time::Instant;
 use tower::{Layer, Service};
@@ -20,6 +20,9 @@ use crate::replay::{ReplayBody, ReplayMemory};
 
 /// The response header that tells how often the upstream was called.
 pub const ATTEMPTS_HEADER: &str = "tidegate-attempts";
+
+/// As a name, which a text would have to be made into each time.
+const ATTEMPTS_FIELD: HeaderName = HeaderName::from_static(ATTEMPTS_HEADER);
 
 /// What a request gets on its way in.
 #[derive(Clone, Debug)]
@@ -127,7 +130,7 @@ where
         let attempts = this.journey.attempts();
         Poll::Ready(match result {
             Ok(mut response) => {
-                response.headers_mut().insert(ATTEMPTS_HEADER, number(attempts.count()));
+                response.headers_mut().insert(ATTEMPTS_FIELD, number(attempts.count()));
                 response.extensions_mut().insert(attempts);
                 Ok(response)
             }

@@ -20,7 +20,7 @@ use crate::deadline::Deadline;
 use crate::error::Error;
 use crate::journey::{Ended, Journey};
 use crate::standard::{RULE_BODY_LIMIT, StandardClassifier};
-use crate::verdict::Verdict;
+use crate::verdict::{Fault, Verdict};
 
 /// Rules look at what has come of a body within this time.
 const RULE_BODY_TIME: Duration = Duration::from_secs(10);
@@ -191,7 +191,10 @@ impl Judge {
         let answer = Answer { body, pooled: self.pooled, now: wall::now(), ..Answer::new(status, headers) };
         let verdict = self.classifier.classify(&answer);
         self.ended(Ended::Status(status), &verdict, at);
-        response.extensions_mut().insert(verdict);
+        // A good answer that says nothing is the common case, and an extension costs an allocation.
+        if verdict != Verdict::new(Fault::None) {
+            response.extensions_mut().insert(verdict);
+        }
         response
     }
 

@@ -148,10 +148,7 @@ where
     journey.lend(lease.id(), token_wait);
     let result = inner.call(request).await;
     let (verdict, status) = match &result {
-        Ok(response) => {
-            let verdict = response.extensions().get::<Verdict>().copied();
-            (verdict.unwrap_or(Verdict::new(Fault::None)), Some(response.status()))
-        }
+        Ok(response) => (Verdict::of(response), Some(response.status())),
         Err(error) => (Verdict::from(error), None),
     };
     lease.settle(&report(&verdict, status));

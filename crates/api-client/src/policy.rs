@@ -146,11 +146,7 @@ fn situation<'a, B: Replayable + 'static>(
     journey: &Journey,
 ) -> Situation<'a> {
     let (verdict, status, surely_unsent) = match result {
-        Ok(response) => {
-            let none = Verdict::new(Fault::None);
-            let verdict = response.extensions().get::<Verdict>().copied().unwrap_or(none);
-            (verdict, Some(response.status()), false)
-        }
+        Ok(response) => (Verdict::of(response), Some(response.status()), false),
         Err(error) => (Verdict::from(error), None, error.surely_unsent()),
     };
     Situation {
@@ -177,7 +173,7 @@ async fn drained(response: Response<Body>, time: Duration) -> Response<Body> {
 /// What is handed on for want of a token says when one is expected, which the upstream cannot know; a longer delay of
 /// a failing upstream stays. A lone 403 is the page's answer, and stays as it came.
 fn told_when_to_return(mut kept: Response<Body>, retry_in: Option<Duration>) -> Response<Body> {
-    let verdict = kept.extensions().get::<Verdict>().copied().unwrap_or(Verdict::new(Fault::None));
+    let verdict = Verdict::of(&kept);
     let wait = match verdict.fault {
         Fault::TokenLimited | Fault::TokenRejected => retry_in,
         Fault::Upstream => retry_in.filter(|wait| verdict.told.is_none_or(|told| told < *wait)),

@@ -9,6 +9,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use http::uri::{Authority, PathAndQuery, Uri};
 use http::{Request, Response};
 use http_body::Body as HttpBody;
 use reqwest::{Client, ClientBuilder, NoProxy, redirect};
@@ -122,26 +123,39 @@ where
         if let Err(error) = super::check_target(&parts.uri) {
             return ReqwestFuture(Step::Refused(Some(error)));
         }
-        // The connection decides; a request that came in as HTTP/2 must not ask for it here.
-        parts.version = http::Version::HTTP_11;
         let body = Body::new(body);
         super::tell_empty(&mut parts, &body);
         let (body, breakage) = match body.into_ready() {
-            Ok(bytes) => (bytes.into(), Breakage::default()),
+            Ok(bytes) if bytes.is_empty() => (None, Breakage::default()),
+            Ok(bytes) => (Some(bytes.into()), Breakage::default()),
             Err(body) => {
                 let (body, breakage) = Outgoing::new(body);
-                (reqwest::Body::wrap(body), breakage)
+                (Some(reqwest::Body::wrap(body)), breakage)
             }
         };
-        let request = match reqwest::Request::try_from(Request::from_parts(parts, body)) {
-            Ok(request) => request,
-            Err(error) => {
-                let error = Error::Configuration(error.without_url().into());
-                return ReqwestFuture(Step::Refused(Some(error)));
-            }
+        let url = match url(&parts.uri) {
+            Ok(url) => url,
+            Err(error) => return ReqwestFuture(Step::Refused(Some(error))),
         };
+        // A new request, with HTTP/1.1 for its version: the connection decides.
+        let mut request = reqwest::Request::new(parts.method, url);
+        *request.headers_mut() = parts.headers;
+        *request.body_mut() = body;
         ReqwestFuture(Step::Sent { response: self.client.call(request), breakage })
     }
+}
+
+/// The target as the URL standard has it.
+fn url(target: &Uri) -> Result<reqwest::Url, Error> {
+    let scheme = target.scheme_str().unwrap_or_default();
+    let authority = target.authority().map_or("", Authority::as_str);
+    let path = target.path_and_query().map_or("", PathAndQuery::as_str);
+    let mut text = String::with_capacity(scheme.len() + 3 + authority.len() + path.len());
+    for part in [scheme, "://", authority, path] {
+        text.push_str(part);
+    }
+    // Its errors do not hold the URL, which may hold the token.
+    reqwest::Url::parse(&text).map_err(|error| Error::Configuration(error.into()))
 }
 
 /// A request on its way. It has no box of its own.
