@@ -52,6 +52,7 @@ pub(crate) fn bench(shell: &Shell) -> Outcome {
 /// this workspace.
 pub(crate) fn bench_retry(shell: &Shell) -> Outcome {
     let _folder = shell.push_dir("benches/retry");
+    cmd!(shell, "cargo test --release --quiet --test rows").run()?;
     cmd!(shell, "cargo run --release --quiet").run()?;
     Ok(())
 }
