@@ -164,6 +164,10 @@ impl Journey {
     }
 
     /// The journey of a request that has come through [`Entry`](crate::Entry), or that brings one of its own.
+    ///
+    /// `Entry`'s travels with the [`Body`]. A step of one's own that puts another body in its place, between `Entry` and
+    /// the transport, first puts the journey among the extensions, or the steps below know neither deadline nor
+    /// attempts.
     pub fn of<B: 'static>(request: &Request<B>) -> Option<&Self> {
         let in_body = || (request.body() as &dyn Any).downcast_ref::<Body>()?.journey();
         request.extensions().get::<Self>().or_else(in_body)
