@@ -120,3 +120,27 @@ async fn an_admin_socket_is_asked_like_a_port() {
     assert!(heard().await.starts_with("STOPPING=1\n"));
     assert!(child.wait().await.unwrap().success());
 }
+
+#[tokio::test]
+async fn the_demo_opens_the_dashboard_and_compares_with_none() {
+    let folder = tempfile::tempdir().unwrap();
+    // Stands in for the browser of a desktop: what counts is what it is asked to open.
+    let opener = folder.path().join("xdg-open");
+    std::fs::write(&opener, "#!/bin/sh\necho \"$1\" > opened.tmp && mv opened.tmp opened\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&opener, mode).unwrap();
+    let path = format!("{}:/usr/bin:/bin", folder.path().display());
+    let settings = [("PIXIVFE_PORT", "0"), ("TIDEGATE_ADMIN", "127.0.0.1:0"), ("PATH", path.as_str())];
+    let mut command = command(folder.path());
+    let out = command.envs(settings).args(["demo", "--for", "2s", "--open"]).output().await.unwrap();
+    let said = String::from_utf8(out.stdout).unwrap();
+    assert!(out.status.success(), "{said}");
+    let opened = std::fs::read_to_string(folder.path().join("opened")).unwrap();
+    assert!(opened.starts_with("http://127.0.0.1:") && said.contains(opened.trim()), "{opened}: {said}");
+    for row in ["with Tidegate", "without it"] {
+        let line =
+            said.lines().find(|line| line.trim_start().starts_with(row)).unwrap_or_else(|| panic!("{said}"));
+        let answers: u64 = line.trim_start()[row.len()..].split_whitespace().next().unwrap().parse().unwrap();
+        assert!(answers > 0, "{said}");
+    }
+}
