@@ -178,7 +178,7 @@ fn token_level(pool: &Pool) -> String {
         show_duration(max_rest),
     );
     let mut table = Table::default();
-    for (n, rest) in (max_retries.saturating_add(1)..).zip(&unavailable.waits) {
+    for (n, rest) in (u64::from(max_retries) + 1..).zip(&unavailable.waits) {
         table.row(format!("failure {n}"), *rest, "unavailable");
     }
     let shown: Vec<_> = rejected.waits.iter().map(|rest| show_duration(*rest)).collect();
