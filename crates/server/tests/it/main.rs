@@ -1,6 +1,12 @@
 //! The binary from outside: started with settings, in front of a scripted upstream, on loopback.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "tests fail by a panic, and say what they skip and measure"
+)]
 
 mod browser;
 mod client;

@@ -1,6 +1,8 @@
 //! State that outlives the process, and replicas that share it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::gateway::Gateway;
 use crate::redis_server::RedisServer;
@@ -35,6 +37,14 @@ async fn until(gateway: &Gateway, wanted: [&str; 2]) -> Duration {
         panic!("never {wanted:?} but {:?}:\n{}", states(gateway).await, gateway.log());
     }
     begun.elapsed()
+}
+
+/// A port that is taken, and on which nobody listens.
+fn nobody() -> (tokio::net::TcpSocket, std::net::SocketAddr) {
+    let taken = tokio::net::TcpSocket::new_v4().unwrap();
+    taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = taken.local_addr().unwrap();
+    (taken, address)
 }
 
 async fn metric(gateway: &Gateway, name: &str) -> Option<String> {
@@ -75,7 +85,7 @@ async fn a_store_that_cannot_be_used_is_told_and_traffic_goes_on() {
     let upstream = upstream().await;
     let folder = tempfile::tempdir().unwrap();
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (_taken, nobody) = nobody();
     for (url, says) in [
         (format!("file:{}", folder.path().display()), "is a folder"),
         (format!("file:{}/no/where", folder.path().display()), "no/where.key cannot be made"),
@@ -195,7 +205,7 @@ async fn a_key_of_the_settings_is_the_key_of_all() {
 #[tokio::test]
 async fn a_limit_shared_by_replicas_holds_without_the_store() {
     let upstream = Upstream::start(|_| status(200)).await;
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (_taken, nobody) = nobody();
     let url = format!("redis://{nobody}");
     let settings = [
         ("TIDEGATE_STORE", url.as_str()),

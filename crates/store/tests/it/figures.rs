@@ -2,10 +2,12 @@
 //! `cargo test --release -p tidegate-store --test it figures -- --ignored --nocapture --test-threads=1`.
 
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tidegate_store::{FileStore, Status};
 use tidegate_token_manager::{Clock, Place, Store, TokenManager};
+
+use tokio::time::Instant;
 
 use crate::redis::store;
 use crate::redis_server::RedisServer;

@@ -56,8 +56,10 @@ async fn what_is_not_there_or_is_no_redis_is_told() {
     // It listens and never answers.
     let said = refusal(&format!("redis://127.0.0.1:{port}")).await;
     assert!(said.contains("does not answer") || said.contains("timed out"), "{said}");
-    drop(gone);
-    let said = refusal(&format!("redis://127.0.0.1:{port}")).await;
+    // A port that is taken, and on which nobody listens.
+    let taken = tokio::net::TcpSocket::new_v4().unwrap();
+    taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let said = refusal(&format!("redis://{}", taken.local_addr().unwrap())).await;
     assert!(said.contains("refused"), "{said}");
     let said = refusal("unix:///nowhere/redis.sock").await;
     assert!(said.contains("/nowhere/redis.sock"), "{said}");
@@ -241,7 +243,7 @@ async fn a_server_without_room_is_told_and_used_again_when_it_has_some() {
     store.open().await.unwrap();
     server.cli(&["config", "set", "maxmemory", "1"]);
     let news = resting("a", store.clock().stamp, 60_000);
-    let error = store.publish(&[news.clone()]).await.unwrap_err();
+    let error = store.publish(std::slice::from_ref(&news)).await.unwrap_err();
     assert!(std::error::Error::source(&error).unwrap().to_string().contains("OOM"), "{error:?}");
     assert!(store.open().await.is_err(), "no room for a sign of life either");
     server.cli(&["config", "set", "maxmemory", "0"]);

@@ -17,19 +17,8 @@ const NANOS_PER_MILLI: i64 = 1_000_000;
 struct Mark(i64);
 
 impl Mark {
-    const NEVER: Self = Self(i64::MIN);
-
-    fn known(self) -> Option<Self> {
-        (self != Self::NEVER).then_some(self)
-    }
-
     fn next_milli(self) -> Self {
-        if self == Self::NEVER { self } else { Self(self.0.saturating_add(NANOS_PER_MILLI)) }
-    }
-
-    /// The moment up to which another clock may have meant this one.
-    fn and_slack(self) -> Self {
-        Self(self.0.saturating_add(SLACK_MS * NANOS_PER_MILLI))
+        Self(self.0.saturating_add(NANOS_PER_MILLI))
     }
 }
 
@@ -39,22 +28,61 @@ impl From<Moment> for Mark {
     }
 }
 
-/// When what happened to a token, here or elsewhere, and what of it is still to be told.
+/// When something happened, here or elsewhere.
+#[derive(Clone, Copy, Debug)]
+enum When {
+    Never,
+    /// Told or heard: by the store's clock, for good. Reading that clock again does not move it.
+    Told(Stamp),
+    /// Not told yet. Whatever the clocks say, it is not before `floor`, since what is dated before that was
+    /// known when it happened.
+    Untold {
+        mark: Mark,
+        floor: Stamp,
+    },
+}
+
+impl When {
+    fn stamp(self, scale: Scale) -> Option<Stamp> {
+        match self {
+            Self::Never => None,
+            Self::Told(stamp) => Some(stamp),
+            Self::Untold { mark, floor } => Some(scale.stamp(mark).max(floor)),
+        }
+    }
+
+    /// The least moments that something may have which follows on this.
+    fn next(self) -> (Mark, Stamp) {
+        match self {
+            Self::Never => (Mark(i64::MIN), Stamp(i64::MIN)),
+            Self::Told(stamp) => (Mark(i64::MIN), stamp.plus(1)),
+            Self::Untold { mark, floor } => (mark.next_milli(), floor.plus(1)),
+        }
+    }
+
+    /// Now, and after those.
+    fn after(now: Mark, known: [Self; 2]) -> Self {
+        let [(mark1, floor1), (mark2, floor2)] = known.map(Self::next);
+        Self::Untold { mark: now.max(mark1).max(mark2), floor: floor1.max(floor2) }
+    }
+}
+
+/// When what happened to a token, and what of it is still to be told.
 #[derive(Clone, Copy, Debug)]
 struct Marks {
-    rested: Mark,
-    cleared: Mark,
-    recovered: Mark,
-    barred: Mark,
+    rested: When,
+    cleared: When,
+    recovered: When,
+    barred: When,
     untold: Touched,
 }
 
 impl Marks {
     const NONE: Self = Self {
-        rested: Mark::NEVER,
-        cleared: Mark::NEVER,
-        recovered: Mark::NEVER,
-        barred: Mark::NEVER,
+        rested: When::Never,
+        cleared: When::Never,
+        recovered: When::Never,
+        barred: When::Never,
         untold: Touched::NOTHING,
     };
 
@@ -62,16 +90,16 @@ impl Marks {
     /// the order shows.
     fn note(&mut self, touched: Touched, now: Mark) {
         if touched.has(Touched::CLEARED) {
-            self.cleared = now.max(self.cleared).max(self.rested);
+            self.cleared = When::after(now, [self.cleared, self.rested]);
         }
         if touched.has(Touched::RESTED) {
-            self.rested = now.max(self.rested).max(self.cleared.next_milli());
+            self.rested = When::after(now, [self.rested, self.cleared]);
         }
         if touched.has(Touched::RECOVERED) {
-            self.recovered = now.max(self.recovered);
+            self.recovered = When::Untold { mark: now, floor: Stamp(i64::MIN) };
         }
         if touched.has(Touched::BARRED) {
-            self.barred = now.max(self.barred.next_milli());
+            self.barred = When::after(now, [self.barred, When::Never]);
         }
         self.untold.add(touched);
     }
@@ -111,13 +139,16 @@ struct Scale {
 
 impl Scale {
     fn mark(self, stamp: Stamp) -> Mark {
-        // One above `NEVER`, which no moment is.
-        let offset = stamp.since(self.stamp).saturating_mul(NANOS_PER_MILLI);
-        Mark(self.mark.0.saturating_add(offset).max(i64::MIN + 1))
+        Mark(self.mark.0.saturating_add(stamp.since(self.stamp).saturating_mul(NANOS_PER_MILLI)))
     }
 
     fn stamp(self, mark: Mark) -> Stamp {
         self.stamp.plus(mark.0.saturating_sub(self.mark.0).div_euclid(NANOS_PER_MILLI))
+    }
+
+    /// The pool's moment; its beginning for one before that.
+    fn moment(self, stamp: Stamp) -> Moment {
+        Moment::from_nanos(u64::try_from(self.mark(stamp).0).unwrap_or(0))
     }
 
     /// A rest's end, rounded up: nobody lends a token early because of a fraction.
@@ -162,8 +193,16 @@ impl Pool {
         let record = &self.records[index];
         let marks = self.ledger.as_mut()?.marks.get_mut(&id)?;
         let untold = std::mem::take(&mut marks.untold);
-        let told = |what, mark: Mark| mark.known().filter(|_| untold.has(what)).map(|mark| scale.stamp(mark));
-        let rest = record.shared().zip(told(Touched::RESTED, marks.rested)).map(|(rest, at)| RestNews {
+        let told = |what, when: &mut When| {
+            let stamp = when.stamp(scale).filter(|_| untold.has(what))?;
+            *when = When::Told(stamp);
+            Some(stamp)
+        };
+        let cleared = told(Touched::CLEARED, &mut marks.cleared);
+        let rested = told(Touched::RESTED, &mut marks.rested);
+        let recovered = told(Touched::RECOVERED, &mut marks.recovered);
+        let barred = told(Touched::BARRED, &mut marks.barred);
+        let rest = record.shared().zip(rested).map(|(rest, at)| RestNews {
             at,
             until: scale.end(rest.until),
             failures: rest.failures,
@@ -171,16 +210,9 @@ impl Pool {
             reason: rest.reason,
             worn_out: rest.worn_out,
         });
-        let bar = told(Touched::BARRED, marks.barred)
-            .map(|at| BarNews { at, bar: if record.is_barred() { Bar::Barred } else { Bar::Allowed } });
-        Some(News {
-            pool: Arc::clone(pool),
-            id,
-            rest,
-            cleared: told(Touched::CLEARED, marks.cleared),
-            recovered: told(Touched::RECOVERED, marks.recovered),
-            bar,
-        })
+        let bar =
+            barred.map(|at| BarNews { at, bar: if record.is_barred() { Bar::Barred } else { Bar::Allowed } });
+        Some(News { pool: Arc::clone(pool), id, rest, cleared, recovered, bar })
     }
 
     /// Takes news from elsewhere. Those of unknown tokens, old ones and known ones change nothing.
@@ -192,45 +224,46 @@ impl Pool {
         let next = super::Generation(self.generations);
         let record = &mut self.records[index];
 
-        if let Some(at) = news.cleared.map(|at| scale.mark(at)).filter(|at| *at > marks.cleared) {
-            marks.cleared = at;
-            if marks.rested <= at && record.is_marked() {
+        let stamp = |when: When| when.stamp(scale);
+        if let Some(at) = news.cleared.filter(|at| Some(*at) > stamp(marks.cleared)) {
+            marks.cleared = When::Told(at);
+            if stamp(marks.rested) <= Some(at) && record.is_marked() {
                 record.reset(next);
             }
         }
-        if let Some(at) = news.recovered.map(|at| scale.mark(at)).filter(|at| *at > marks.recovered) {
-            marks.recovered = at;
-            if record.is_marked() && record.rests_no_longer_than(moment(at.and_slack())) {
+        if let Some(at) = news.recovered.filter(|at| Some(*at) > stamp(marks.recovered)) {
+            marks.recovered = When::Told(at);
+            if record.is_marked() && record.rests_no_longer_than(scale.moment(at.plus(SLACK_MS))) {
                 record.recover_elsewhere();
             }
         }
         if let Some(rest) = news.rest {
-            let at = scale.mark(rest.at);
             // A clock that was set back, or a file of the future, must not make a rest longer than it was.
             let length = rest.until.since(rest.at).max(0);
-            let left = rest.until.since(clock.stamp).min(length);
-            let until = scale.mark(clock.stamp.plus(left));
-            if at > marks.cleared && until > marks.recovered.and_slack() {
-                let age = if at > marks.rested { Age::Newer } else { Age::Known };
+            let until = clock.stamp.plus(rest.until.since(clock.stamp).min(length));
+            let is_void = Some(rest.at) <= stamp(marks.cleared)
+                || stamp(marks.recovered).is_some_and(|at| until <= at.plus(SLACK_MS));
+            if !is_void {
+                let is_newer = Some(rest.at) > stamp(marks.rested);
                 let told = Shared {
-                    until: moment(until),
+                    until: scale.moment(until),
                     failures: rest.failures,
                     rejections: rest.rejections,
                     reason: rest.reason,
                     worn_out: rest.worn_out,
                 };
-                record.rest_elsewhere(&told, age, next);
-                marks.rested = marks.rested.max(at);
+                record.rest_elsewhere(&told, if is_newer { Age::Newer } else { Age::Known }, next);
+                if is_newer {
+                    marks.rested = When::Told(rest.at);
+                }
             }
         }
-        if let Some((bar, at)) = news.bar.map(|news| (news.bar, scale.mark(news.at))) {
-            if at > marks.barred {
-                marks.barred = at;
-                match bar {
-                    Bar::Barred if !record.is_barred() => record.bar_elsewhere(next),
-                    Bar::Barred => {}
-                    Bar::Allowed => record.allow_elsewhere(),
-                }
+        if let Some(news) = news.bar.filter(|news| Some(news.at) > stamp(marks.barred)) {
+            marks.barred = When::Told(news.at);
+            match news.bar {
+                Bar::Barred if !record.is_barred() => record.bar_elsewhere(next),
+                Bar::Barred => {}
+                Bar::Allowed => record.allow_elsewhere(),
             }
         }
         // What was applied is known elsewhere already.
@@ -262,9 +295,4 @@ impl Pool {
             ledger.untold.iter_mut().for_each(|id| *id = renamed(*id));
         }
     }
-}
-
-/// The pool's moment of a mark; its beginning for one before that.
-fn moment(mark: Mark) -> Moment {
-    Moment::from_nanos(u64::try_from(mark.0).unwrap_or(0))
 }

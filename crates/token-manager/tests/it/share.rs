@@ -82,11 +82,42 @@ async fn a_reset_and_a_refusal_of_one_pool_keep_their_order() {
     here.reset(id("a")).unwrap();
     rest(&here, 500);
     tell(&here, &there, 7000);
-    // The rest is dated a millisecond after the reset, and is shorter by that.
-    assert_eq!(status(&there, "a").retry_in, secs(500) - millis(1));
+    // Each is dated a millisecond after the one before, and the rest is shorter by that.
+    assert_eq!(status(&there, "a").retry_in, secs(500) - millis(2));
     here.reset(id("a")).unwrap();
     tell(&here, &there, 7001);
     assert_eq!(status(&there, "a").state, State::Ready);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_follows_on_news_wins_over_them_though_the_clock_is_read_otherwise_then() {
+    type Step = fn(&TokenManager);
+    let rows: [(&str, Step, Step, State); 3] = [
+        ("a rest after a reset", |pool| pool.reset(id("a")).unwrap(), |pool| rest(pool, 600), State::Cooling),
+        ("a reset after a rest", |pool| rest(pool, 600), |pool| pool.reset(id("a")).unwrap(), State::Ready),
+        (
+            "an enable after a disable",
+            |pool| pool.disable(id("a")).unwrap(),
+            |pool| pool.enable(id("a")).unwrap(),
+            State::Ready,
+        ),
+    ];
+    for (what, first, second, want) in rows {
+        let (here, there) = (sharing("a"), sharing("a"));
+        first(&here);
+        tell(&here, &there, 100_000);
+        second(&there);
+        // Twenty milliseconds earlier, by a reading that took longer.
+        let news = there.take_news(clock(99_980), 9);
+        here.apply(&news, clock(100_000));
+        assert_eq!((status(&here, "a").state, status(&there, "a").state), (want, want), "{what}");
+        there.tell_all();
+        let again = there.take_news(clock(100_050), 9);
+        let dates = |news: &[News]| (news[0].cleared, news[0].rest.map(|rest| rest.at), news[0].bar);
+        let (old, new) = (dates(&news), dates(&again));
+        assert!(old.0.is_none_or(|at| new.0 == Some(at)), "{what}: what is told again has its old date");
+        assert!(old.1.is_none_or(|at| new.1 == Some(at)), "{what}: what is told again has its old date");
+    }
 }
 
 #[tokio::test(start_paused = true)]
