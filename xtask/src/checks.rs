@@ -56,3 +56,12 @@ pub(crate) fn bench(shell: &Shell, only: Option<&str>) -> Outcome {
     cmd!(shell, "cargo bench --workspace --bench {targets}").run()?;
     Ok(())
 }
+
+/// Beside other crates. It has a lock file and a target folder of its own, so that what it compares with is no part of
+/// this workspace.
+pub(crate) fn bench_retry(shell: &Shell) -> Outcome {
+    let _folder = shell.push_dir("benches/retry");
+    cmd!(shell, "cargo test --release --quiet --test rows").run()?;
+    cmd!(shell, "cargo run --release --quiet").run()?;
+    Ok(())
+}

@@ -1,7 +1,15 @@
 //! The project's own commands: `cargo xtask --help`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
+mod api;
 mod checks;
+// The binary's own command line: the pages describe what it reads, and nothing else.
+#[allow(dead_code, reason = "only its shape is of use here")]
+#[path = "../../crates/server/src/cli.rs"]
+mod cli;
+mod dist;
+mod man;
+mod package;
 mod tidy;
 
 use std::path::Path;
@@ -17,9 +25,14 @@ Usage: cargo xtask <command>
   test    unit tests, integration tests and examples in the docs, all features on
   lint    formatting, clippy and the docs with warnings denied; licences and sources, where cargo-deny is installed
   tidy    what must be absent: imports against the layers, clocks and locks in the pool, names out of their place
+  package what crates.io would get: each crate is packed and built from its package
+  api     writes the public interfaces down (crates/*/public-api.txt); ci compares them
   loom    every interleaving of the token pool's threads
-  ci      tidy, lint, test and loom; the others go on where one fails
-  bench   the benches, or one of them: `bench pool`
+  ci      tidy, lint, test, loom, and the packages' files and interfaces; the others go on where one fails
+  bench   the benches; `bench pool` one of them; `bench retry` beside other crates that retry (downloads them)
+  man     the manual pages of the binary, into target/man
+  dist    what is handed out, into target/packages: a tarball of the stripped binary with its manual, completions, licences
+          and deployment files, and its checksum
 ";
 
 /// What a command returns; the text of an error is for people.
@@ -28,13 +41,15 @@ type Command = fn(&Shell) -> Outcome;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    let command = arguments.next().unwrap_or_default();
-    let target = if command == "bench" { arguments.next() } else { None };
+    let mut command = arguments.next().unwrap_or_default();
+    if command == "bench" {
+        command.extend(arguments.next().map(|which| format!(" {which}")));
+    }
     if let Some(extra) = arguments.next() {
-        eprintln!("cargo xtask {command} takes no such argument: {extra:?}\n\n{HELP}");
+        eprintln!("cargo xtask {command} takes no argument: {extra:?}\n\n{HELP}");
         return ExitCode::from(2);
     }
-    match run(&command, target.as_deref()) {
+    match run(&command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask {command}: {error}");
@@ -43,28 +58,39 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: &str, target: Option<&str>) -> Outcome {
+fn run(command: &str) -> Outcome {
     let shell = Shell::new()?;
     shell.change_dir(root());
     match command {
         "test" => checks::test(&shell),
         "lint" => checks::lint(&shell),
         "tidy" => tidy::run(&shell),
-        "bench" => checks::bench(&shell, target),
+        "package" => package::run(&shell),
+        "api" => api::write(&shell),
+        "bench" => checks::bench(&shell, None),
+        "bench retry" => checks::bench_retry(&shell),
         "loom" => checks::loom(&shell),
+        "man" => man::write(&root().join("target/man")),
+        "dist" => dist::run(&shell),
         "ci" => ci(&shell),
         "" | "help" | "--help" | "-h" => {
             print!("{HELP}");
             Ok(())
         }
+        other if other.starts_with("bench ") => checks::bench(&shell, other.strip_prefix("bench ")),
         unknown => Err(format!("no such command: {unknown:?}\n\n{HELP}").into()),
     }
 }
 
 /// All checks, the quickest first. One that fails does not hide the others.
 fn ci(shell: &Shell) -> Outcome {
-    let checks: [(&str, Command); 4] =
-        [("tidy", tidy::run), ("lint", checks::lint), ("test", checks::test), ("loom", checks::loom)];
+    let checks: [(&str, Command); 5] = [
+        ("tidy", tidy::run),
+        ("lint", checks::lint),
+        ("test", checks::test),
+        ("loom", checks::loom),
+        ("package", package::quick),
+    ];
     let mut failed = Vec::new();
     for (name, check) in checks {
         if let Err(error) = check(shell) {

@@ -10,8 +10,8 @@ use axum::{Router, routing::get};
 use http::{HeaderValue, Request};
 use tidegate_api_client::transport::{ReqwestTransport, TransportParams};
 use tidegate_api_client::{
-    AttemptTimeoutLayer, Body, ClassifyLayer, EntryLayer, EntryParams, Journey, LeaseLayer, ReplayBody,
-    RetryParams, RetryPolicy, Timeouts,
+    AttemptTimeoutLayer, Body, ClassifyLayer, EntryLayer, EntryParams, Journey, RetryBudget, RetryParams,
+    RetryPolicy, Timeouts,
 };
 use tower::retry::RetryLayer;
 use tower::{ServiceBuilder, ServiceExt};
@@ -20,14 +20,11 @@ use tower::{ServiceBuilder, ServiceExt};
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let url = upstream::serve(Router::new().route("/", get(second_attempts_alone))).await?;
 
-    let entry = EntryParams::default();
-    let policy = RetryPolicy::new(RetryParams::default(), entry.budget.clone());
+    let policy = RetryPolicy::new(RetryParams::default(), RetryBudget::default());
     let service = ServiceBuilder::new()
-        .layer(EntryLayer::new(entry))
+        .layer(EntryLayer::new(EntryParams::default()))
         .layer(RetryLayer::new(policy))
         .map_request(numbered)
-        .map_request(|request: Request<ReplayBody<Body>>| request.map(Body::new))
-        .layer(LeaseLayer::new(None))
         .layer(ClassifyLayer::default())
         .layer(AttemptTimeoutLayer::new(Timeouts::default()))
         .service(ReqwestTransport::new(&TransportParams::default())?);
@@ -37,8 +34,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn numbered<B>(mut request: Request<B>) -> Request<B> {
-    let before = request.extensions().get::<Journey>().map_or(0, |journey| journey.attempts().count());
+fn numbered(mut request: Request<Body>) -> Request<Body> {
+    let before = Journey::of(&request).map_or(0, |journey| journey.attempts().count());
     request.headers_mut().insert("x-attempt", HeaderValue::from(before + 1));
     request
 }

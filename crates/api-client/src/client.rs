@@ -1,12 +1,13 @@
 //! The stack as a plain client.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::uri::{PathAndQuery, Uri};
 use http::{Method, Request, Response};
 use http_body_util::BodyExt;
-use tidegate_backoff_core::{Budget, Ratio};
+use tidegate_backoff_core::Budget;
 use tidegate_token_manager::TokenManager;
 use tower::{Service, ServiceExt};
 
@@ -18,11 +19,13 @@ use crate::decision::RetryParams;
 use crate::entry::{EntryParams, Failure};
 use crate::error::Error;
 use crate::lease::Pool;
+use crate::observer::Observer;
 use crate::replay::ReplayMemory;
 use crate::rule::Rule;
 use crate::scope::Scoping;
 use crate::signature::Signature;
 use crate::stack::{Stack, StackParams, stack};
+use crate::standard::StandardClassifier;
 use crate::timeout::Timeouts;
 
 /// A client for one API: retries, a pool of tokens, deadlines. A clone shares its connections and its budget.
@@ -42,7 +45,7 @@ impl ApiClient<()> {
 impl<T, R> ApiClient<T>
 where
     T: Service<Request<Body>, Response = Response<R>> + Clone + Send + 'static,
-    T::Error: Into<Error>,
+    T::Error: Into<BoxError>,
     T::Future: Send + 'static,
     R: http_body::Body<Data = Bytes> + Send + 'static,
     R::Error: Into<BoxError>,
@@ -122,9 +125,10 @@ pub struct Builder {
     retry: RetryParams,
     timeouts: Timeouts,
     request_timeout: Duration,
-    budget: Budget,
+    budget: RetryBudget,
     replay_limit: usize,
-    rules: Vec<Rule>,
+    classifier: Arc<dyn Classifier>,
+    observer: Option<Arc<dyn Observer>>,
 }
 
 impl Builder {
@@ -136,9 +140,10 @@ impl Builder {
             retry: RetryParams::default(),
             timeouts: Timeouts::default(),
             request_timeout: Duration::from_secs(30),
-            budget: Budget::new(Ratio::from_millionths(200_000), 10),
+            budget: RetryBudget::default(),
             replay_limit: 1024 * 1024,
-            rules: Vec::new(),
+            classifier: Arc::new(StandardClassifier::generic()),
+            observer: None,
         }
     }
 
@@ -175,6 +180,12 @@ impl Builder {
 
     /// The retry budget (a fifth of the requests, and ten a second).
     pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = RetryBudget::new(budget);
+        self
+    }
+
+    /// A budget that is shared with other clients of the same upstream.
+    pub fn shared_budget(mut self, budget: RetryBudget) -> Self {
         self.budget = budget;
         self
     }
@@ -185,9 +196,20 @@ impl Builder {
         self
     }
 
-    /// Rules that come before the table of statuses.
-    pub fn rules(mut self, rules: Vec<Rule>) -> Self {
-        self.rules = rules;
+    /// Who says whose fault an answer is ([`StandardClassifier::generic`]).
+    pub fn classifier(mut self, classifier: impl Classifier + 'static) -> Self {
+        self.classifier = Arc::new(classifier);
+        self
+    }
+
+    /// Rules that come before the table of statuses: a [`StandardClassifier`] with these.
+    pub fn rules(self, rules: Vec<Rule>) -> Self {
+        self.classifier(StandardClassifier::new(rules))
+    }
+
+    /// Who is told of attempts and repeats, as they happen.
+    pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
+        self.observer = Some(Arc::new(observer));
         self
     }
 
@@ -211,7 +233,7 @@ impl Builder {
     pub fn build_over<T, R>(self, transport: T) -> Result<ApiClient<T>, Error>
     where
         T: Service<Request<Body>, Response = Response<R>>,
-        T::Error: Into<Error>,
+        T::Error: Into<BoxError>,
         R: http_body::Body<Data = Bytes> + Send + 'static,
         R::Error: Into<BoxError>,
     {
@@ -224,12 +246,13 @@ impl Builder {
             entry: EntryParams {
                 request_timeout: self.request_timeout,
                 replay_limit: self.replay_limit,
-                replay_memory: ReplayMemory::new(64 * 1024 * 1024),
-                budget: RetryBudget::new(self.budget),
+                replay_memory: ReplayMemory::default(),
+                observer: self.observer,
             },
             retry: self.retry,
+            budget: self.budget,
             pool: self.pool.map(|manager| Pool { manager, signature, scoping: Scoping::None }),
-            classifier: Classifier::new(self.rules),
+            classifier: self.classifier,
             timeouts: self.timeouts,
         };
         Ok(ApiClient { base, stack: stack(transport, params) })

@@ -86,18 +86,17 @@ impl Credential {
     /// name is written with percent signs), for [`Bearer`](Self::Bearer) any `Authorization`.
     pub fn carries(&self, parts: &Parts) -> bool {
         match self {
-            Self::Cookie(name) => cookies(&parts.headers).any(|cookie| is_cookie(cookie, name)),
-            Self::Bearer => parts.headers.contains_key(AUTHORIZATION),
-            Self::Header(name) => parts.headers.contains_key(name),
+            Self::Cookie(name) => {
+                cookies(&parts.headers).any(|cookie| is_cookie(cookie, name) && has_value(cookie))
+            }
+            Self::Bearer => is_set(&parts.headers, &AUTHORIZATION),
+            Self::Header(name) => is_set(&parts.headers, name),
             Self::Query(name) => query::has(parts.uri.query(), name),
         }
     }
 
     /// Takes the request's own credential out, and leaves all else as it is.
     pub fn strip(&self, parts: &mut Parts) {
-        if !self.carries(parts) {
-            return;
-        }
         match self {
             Self::Cookie(name) => {
                 let left: Vec<&[u8]> =
@@ -149,6 +148,15 @@ fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
 fn is_cookie(cookie: &[u8], name: &str) -> bool {
     let end = cookie.iter().position(|&byte| byte == b'=').unwrap_or(cookie.len());
     cookie[..end].trim_ascii() == name.as_bytes()
+}
+
+/// A cookie that was cleared stands for no session.
+fn has_value(cookie: &[u8]) -> bool {
+    cookie.splitn(2, |&byte| byte == b'=').nth(1).is_some_and(|value| !value.trim_ascii().is_empty())
+}
+
+fn is_set(headers: &HeaderMap, name: &HeaderName) -> bool {
+    headers.get_all(name).iter().any(|value| !value.as_bytes().trim_ascii().is_empty())
 }
 
 fn set_query(uri: &mut Uri, query: Option<&str>) -> Result<(), Error> {

@@ -7,9 +7,18 @@ use tidegate_backoff_core::{Backoff, Jitter};
 use tokio::time::Instant;
 
 use crate::journey::Progress;
+use crate::overrides::Repeat;
 use crate::verdict::{Fault, Verdict};
 
-/// The limits within which a request may be sent again.
+/// The limits within which a request may be sent again. As a request extension: those of this request, in place of the
+/// policy's.
+///
+/// ```
+/// use tidegate_api_client::RetryParams;
+///
+/// let patient = RetryParams { max_retries: 8, ..RetryParams::default() };
+/// assert_eq!(patient.max_switches, 5);
+/// ```
 #[derive(Clone, Debug)]
 pub struct RetryParams {
     /// The waits between retries (level one of the two back-offs).
@@ -68,6 +77,7 @@ pub(crate) struct Situation<'a> {
     pub(crate) method: &'a Method,
     pub(crate) headers: &'a HeaderMap,
     pub(crate) body_is_held: bool,
+    pub(crate) repeat: Option<Repeat>,
     pub(crate) progress: Progress,
     pub(crate) now: Instant,
     pub(crate) deadline: Option<Instant>,
@@ -77,7 +87,8 @@ pub(crate) struct Situation<'a> {
 impl RetryParams {
     /// Decides; `withdraw` asks the retry budget, last of all and only when everything else allows it.
     pub(crate) fn decide(&self, at: &Situation<'_>, withdraw: impl FnOnce() -> bool) -> Decision {
-        if !at.body_is_held || at.deadline.is_some_and(|deadline| at.now >= deadline) {
+        let may_be_sent_again = at.body_is_held && at.repeat != Some(Repeat::Never);
+        if !may_be_sent_again || at.deadline.is_some_and(|deadline| at.now >= deadline) {
             return Decision::Return;
         }
         match at.verdict.fault {
@@ -115,18 +126,25 @@ impl RetryParams {
     }
 
     fn repeating_is_safe(&self, at: &Situation<'_>) -> bool {
-        at.method.is_idempotent()
-            || at.surely_unsent
-            || at.status == Some(StatusCode::TOO_MANY_REQUESTS)
-            || at.headers.contains_key("idempotency-key")
-            || self.unsafe_repeats == UnsafeRepeats::Allowed
+        let surely_undone = at.surely_unsent || at.status == Some(StatusCode::TOO_MANY_REQUESTS);
+        let harmless = match at.repeat {
+            Some(repeat) => repeat == Repeat::Harmless,
+            None => {
+                at.method.is_idempotent()
+                    || at.headers.contains_key("idempotency-key")
+                    || self.unsafe_repeats == UnsafeRepeats::Allowed
+            }
+        };
+        surely_undone || harmless
     }
 
     /// The wait before the next retry, for which a told delay is a floor; `None` when the upstream asks for more
-    /// than `max_retry_after`.
+    /// than `max_retry_after`. The reset of an empty quota is a floor too, but one that is further away is the
+    /// token's alone: it rests, and another may serve the retry.
     fn wait(&self, at: &Situation<'_>) -> Option<Duration> {
         let (attempt, previous) = (at.progress.retries, at.progress.backoff);
-        match at.verdict.told {
+        let quota = at.verdict.quota.filter(|reset| *reset <= self.max_retry_after);
+        match at.verdict.told.max(quota) {
             Some(told) if told > self.max_retry_after => None,
             Some(told) => Some(self.backoff.delay_after(told, attempt, previous, at.entropy)),
             None => Some(self.backoff.delay(attempt, previous, at.entropy)),

@@ -2,23 +2,27 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use http::{HeaderValue, Request, Response};
+use http::{HeaderName, HeaderValue, Request, Response};
 use pin_project_lite::pin_project;
 use tokio::time::Instant;
 use tower::{Layer, Service};
 
 use crate::body::{Body, BoxError};
-use crate::budget::RetryBudget;
 use crate::deadline::Deadline;
 use crate::error::Error;
 use crate::journey::{Attempts, Journey};
+use crate::observer::Observer;
 use crate::replay::{ReplayBody, ReplayMemory};
 
 /// The response header that tells how often the upstream was called.
 pub const ATTEMPTS_HEADER: &str = "tidegate-attempts";
+
+/// As a name, which a text would have to be made into each time.
+const ATTEMPTS_FIELD: HeaderName = HeaderName::from_static(ATTEMPTS_HEADER);
 
 /// What a request gets on its way in.
 #[derive(Clone, Debug)]
@@ -29,19 +33,18 @@ pub struct EntryParams {
     pub replay_limit: usize,
     /// The memory for all held bodies.
     pub replay_memory: ReplayMemory,
-    /// The budget that the request's share is paid into.
-    pub budget: RetryBudget,
+    /// Who is told of attempts and repeats, as they happen.
+    pub observer: Option<Arc<dyn Observer>>,
 }
 
 impl Default for EntryParams {
-    /// 30 s for a request, bodies up to 1 MiB held in 64 MiB, and a budget of a fifth of the requests and ten
-    /// retries a second.
+    /// 30 s for a request, and bodies up to 1 MiB held in 64 MiB.
     fn default() -> Self {
         Self {
             request_timeout: Duration::from_secs(30),
             replay_limit: 1 << 20,
             replay_memory: ReplayMemory::default(),
-            budget: RetryBudget::default(),
+            observer: None,
         }
     }
 }
@@ -74,7 +77,7 @@ pub struct Entry<S> {
 
 impl<S, B> Service<Request<B>> for Entry<S>
 where
-    S: Service<Request<ReplayBody<Body>>, Response = Response<Body>, Error = Error>,
+    S: Service<Request<Body>, Response = Response<Body>, Error = Error>,
     B: http_body::Body<Data = bytes::Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
@@ -86,17 +89,22 @@ where
         self.inner.poll_ready(cx).map_err(Failure::before_any)
     }
 
-    fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        let EntryParams { request_timeout, replay_limit, replay_memory, budget } = &self.params;
-        budget.deposit();
-        let extensions = request.extensions_mut();
-        let journey = extensions.get_or_insert_default::<Journey>().clone();
-        if extensions.get::<Deadline>().is_none() && !request_timeout.is_zero() {
-            if let Some(deadline) = Instant::now().checked_add(*request_timeout) {
-                extensions.insert(Deadline(deadline));
-            }
-        }
-        let request = request.map(|body| ReplayBody::new(Body::new(body), *replay_limit, replay_memory));
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let EntryParams { request_timeout, replay_limit, replay_memory, observer } = &self.params;
+        let extensions = request.extensions();
+        let journey = extensions.get::<Journey>().cloned().unwrap_or_default();
+        let timeout = Some(*request_timeout).filter(|timeout| !timeout.is_zero());
+        let deadline = match (extensions.get::<Deadline>(), timeout) {
+            (Some(own), _) => Some(own.0),
+            (None, Some(timeout)) => Instant::now().checked_add(timeout),
+            (None, None) => None,
+        };
+        journey.begin(deadline, observer.clone());
+        let request = request.map(|body| {
+            let mut body = Body::new(ReplayBody::new(Body::new(body), *replay_limit, replay_memory));
+            body.set_journey(journey.clone());
+            body
+        });
         EntryFuture { inner: self.inner.call(request), journey }
     }
 }
@@ -122,12 +130,19 @@ where
         let attempts = this.journey.attempts();
         Poll::Ready(match result {
             Ok(mut response) => {
-                response.headers_mut().insert(ATTEMPTS_HEADER, HeaderValue::from(attempts.count()));
+                response.headers_mut().insert(ATTEMPTS_FIELD, number(attempts.count()));
                 response.extensions_mut().insert(attempts);
                 Ok(response)
             }
             Err(error) => Err(Failure { error, attempts }),
         })
+    }
+}
+
+fn number(count: usize) -> HeaderValue {
+    match count {
+        1 => const { HeaderValue::from_static("1") },
+        _ => HeaderValue::from(count),
     }
 }
 

@@ -51,6 +51,9 @@ pub enum Error {
     /// The response body broke off after its head was there.
     #[error("the response body broke off")]
     ResponseBody(#[source] BoxError),
+    /// A transport of another kind failed, in a way that is not known here. The request may have been sent.
+    #[error("the transport failed")]
+    Transport(#[source] BoxError),
     /// The client is shut down.
     #[error("the client is closed")]
     Closed,
@@ -67,7 +70,8 @@ impl Error {
             | Self::Protocol(_)
             | Self::AttemptTimeout { .. }
             | Self::Deadline
-            | Self::ResponseBody(_) => Fault::Upstream,
+            | Self::ResponseBody(_)
+            | Self::Transport(_) => Fault::Upstream,
             Self::Certificate(_) | Self::Configuration(_) => Fault::Configuration,
             Self::NoToken(_) => Fault::TokenLimited,
             Self::RequestBody(_) | Self::Closed => Fault::Caller,
@@ -102,7 +106,22 @@ impl Error {
             Self::Configuration(_) => "configuration",
             Self::RequestBody(_) => "request_body",
             Self::ResponseBody(_) => "response_body",
+            Self::Transport(_) => "transport",
             Self::Closed => "closed",
+        }
+    }
+}
+
+impl From<BoxError> for Error {
+    /// Whatever a transport fails with: an `Error` is taken as it is, those of hyper and reqwest are read (with the
+    /// feature of that name), all else is [`Error::Transport`].
+    fn from(error: BoxError) -> Self {
+        match error.downcast::<Self>() {
+            Ok(own) => *own,
+            #[cfg(any(feature = "hyper", feature = "reqwest"))]
+            Err(foreign) => crate::transport::read_error(foreign),
+            #[cfg(not(any(feature = "hyper", feature = "reqwest")))]
+            Err(foreign) => Self::Transport(foreign),
         }
     }
 }
@@ -131,6 +150,7 @@ mod tests {
             (Error::Configuration(cause()), "configuration", Fault::Configuration, true),
             (Error::RequestBody(cause()), "request_body", Fault::Caller, false),
             (Error::ResponseBody(cause()), "response_body", Fault::Upstream, false),
+            (Error::Transport(cause()), "transport", Fault::Upstream, false),
             (Error::Closed, "closed", Fault::Caller, false),
         ];
         for (error, kind, fault, unsent) in rows {

@@ -5,8 +5,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
-use http_body::{Body as HttpBody, Frame, SizeHint};
 use tokio::time::{Instant, Sleep};
 
 use crate::body::{Body, BoxError};
@@ -16,17 +14,32 @@ use crate::body::{Body, BoxError};
 #[error("no byte of the body for {0:?}")]
 pub struct BodyIdle(pub Duration);
 
-/// Fails `body` with [`BodyIdle`] when it is waited for longer than `idle`; zero is never.
+/// Fails `body` with [`BodyIdle`] when it is waited for longer than `idle`; zero is never. Of two bounds on one body
+/// the shorter holds.
+///
+/// ```
+/// use std::time::Duration;
+/// use tidegate_api_client::{Body, idle_limited};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), tidegate_api_client::Error> {
+/// let body = idle_limited(Body::from("here at once"), Duration::from_secs(30));
+/// assert_eq!(body.bytes().await?, "here at once");
+/// # Ok(())
+/// # }
+/// ```
 pub fn idle_limited(body: Body, idle: Duration) -> Body {
+    use http_body::Body as _;
+
     if idle.is_zero() || body.is_end_stream() {
         return body;
     }
-    Body::new(IdleLimited { body, idle, clock: None })
+    body.limit_idle(Idle { timeout: idle, clock: None })
 }
 
-struct IdleLimited {
-    body: Body,
-    idle: Duration,
+/// The bound on a body's silence.
+pub(crate) struct Idle {
+    timeout: Duration,
     // Made at the first wait: most bodies are there when they are asked for.
     clock: Option<Clock>,
 }
@@ -36,37 +49,34 @@ struct Clock {
     waiting: bool,
 }
 
-impl HttpBody for IdleLimited {
-    type Data = Bytes;
-    type Error = BoxError;
+impl Idle {
+    pub(crate) fn shorter(self, other: Option<Self>) -> Self {
+        match other {
+            Some(other) if other.timeout <= self.timeout => other,
+            _ => self,
+        }
+    }
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
+    /// What a poll of the body comes to: the same, or the end of patience.
+    pub(crate) fn watch<T>(
+        &mut self,
+        polled: Poll<Option<Result<T, BoxError>>>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let this = &mut *self;
-        if let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) {
-            if let Some(clock) = &mut this.clock {
+    ) -> Poll<Option<Result<T, BoxError>>> {
+        if polled.is_ready() {
+            if let Some(clock) = &mut self.clock {
                 clock.waiting = false;
             }
-            return Poll::Ready(frame);
+            return polled;
         }
-        let Some(end) = Instant::now().checked_add(this.idle) else { return Poll::Pending };
-        let clock = this
+        let Some(end) = Instant::now().checked_add(self.timeout) else { return Poll::Pending };
+        let clock = self
             .clock
             .get_or_insert_with(|| Clock { sleep: Box::pin(tokio::time::sleep_until(end)), waiting: true });
         if !clock.waiting {
             clock.waiting = true;
             clock.sleep.as_mut().reset(end);
         }
-        clock.sleep.as_mut().poll(cx).map(|()| Some(Err(BodyIdle(this.idle).into())))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        clock.sleep.as_mut().poll(cx).map(|()| Some(Err(BodyIdle(self.timeout).into())))
     }
 }

@@ -1,18 +1,20 @@
 //! What the steps of one request share: its attempts so far, the waits, and the response kept for the caller.
 //!
-//! The outermost step ([`Entry`](crate::Entry)) puts a [`Journey`] into the request's extensions. The steps below
-//! write down what they did; the retry policy and the lease read it. Whoever puts a journey of their own into a
-//! request can read its attempts at any time, also when the caller has gone and no response ever came.
+//! The outermost step ([`Entry`](crate::Entry)) gives each request a [`Journey`]. The steps below write down what they
+//! did; the retry policy and the lease read it.
 
+use std::any::Any;
+use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use http::{Response, StatusCode};
+use http::{Request, Response, StatusCode};
 use tidegate_token_manager::{LeaseStamp, TokenId};
 use tokio::time::Instant;
 
 use crate::body::Body;
-use crate::verdict::Fault;
+use crate::observer::Observer;
+use crate::verdict::{Fault, Verdict};
 
 /// Why an attempt was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,17 +70,34 @@ pub struct Attempt {
 
 /// All attempts of a request, first to last: a response extension, and part of every [`Failure`](crate::Failure).
 #[derive(Clone, Debug, Default)]
-pub struct Attempts(Arc<[Attempt]>);
+pub struct Attempts(List);
+
+/// Most requests have one attempt, which then costs no allocation of its own.
+#[derive(Clone, Debug, Default)]
+enum List {
+    #[default]
+    None,
+    One(Attempt),
+    Many(Arc<[Attempt]>),
+}
 
 impl Attempts {
     /// How often the upstream was called.
     pub fn count(&self) -> usize {
-        self.0.len()
+        self.as_slice().len()
     }
 
     /// The attempts, first to last.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Attempt> {
-        self.0.iter()
+        self.as_slice().iter()
+    }
+
+    fn as_slice(&self) -> &[Attempt] {
+        match &self.0 {
+            List::None => &[],
+            List::One(attempt) => std::slice::from_ref(attempt),
+            List::Many(attempts) => attempts,
+        }
     }
 }
 
@@ -93,13 +112,34 @@ pub(crate) struct Plan {
 const FIRST: Plan = Plan { cause: Cause::First, wait: Duration::ZERO, may_wait_for_token: true };
 
 /// The notes that the steps of one request share; a clone is the same journey.
+///
+/// As a request extension a journey of the caller's own: its attempts can be read at any time, also when the caller has
+/// gone and no response ever came. One request's alone.
+///
+/// ```
+/// use tidegate_api_client::{Body, Journey};
+///
+/// let journey = Journey::new();
+/// let request = http::Request::get("/").extension(journey.clone()).body(Body::empty())?;
+/// // While the request is underway, and after it:
+/// assert_eq!(journey.attempts().count(), 0);
+/// # let _ = request;
+/// # Ok::<(), http::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Journey(Arc<Mutex<Notes>>);
 
 #[derive(Debug, Default)]
 struct Notes {
-    attempts: Vec<Attempt>,
+    /// The current attempt; those before it are in `earlier`.
+    attempt: Option<Attempt>,
+    earlier: Vec<Attempt>,
     started: Option<Instant>,
+    deadline: Option<Instant>,
+    observer: Option<Arc<dyn Observer>>,
+    /// The token that the next attempt was lent, and how long it waited for it.
+    lent: Option<(TokenId, Duration)>,
+    deposited: bool,
     plan: Option<Plan>,
     retries: u32,
     switches: u32,
@@ -123,9 +163,40 @@ impl Journey {
         Self::default()
     }
 
+    /// The journey of a request that has come through [`Entry`](crate::Entry), or that brings one of its own.
+    ///
+    /// `Entry`'s travels with the [`Body`]. A step of one's own that puts another body in its place, between `Entry` and
+    /// the transport, first puts the journey among the extensions, or the steps below know neither deadline nor
+    /// attempts.
+    pub fn of<B: 'static>(request: &Request<B>) -> Option<&Self> {
+        let in_body = || (request.body() as &dyn Any).downcast_ref::<Body>()?.journey();
+        request.extensions().get::<Self>().or_else(in_body)
+    }
+
     /// The attempts so far.
     pub fn attempts(&self) -> Attempts {
-        Attempts(self.notes().attempts.as_slice().into())
+        let notes = self.notes();
+        Attempts(match &notes.attempt {
+            None => List::None,
+            Some(only) if notes.earlier.is_empty() => List::One(only.clone()),
+            Some(last) => List::Many(notes.earlier.iter().chain([last]).cloned().collect()),
+        })
+    }
+
+    /// The request begins.
+    pub(crate) fn begin(&self, deadline: Option<Instant>, observer: Option<Arc<dyn Observer>>) {
+        let mut notes = self.notes();
+        notes.deadline = deadline;
+        notes.observer = observer;
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.notes().deadline
+    }
+
+    /// Whether the request's share of the retry budget is still to be deposited. It is so once.
+    pub(crate) fn owes_deposit(&self) -> bool {
+        !mem::replace(&mut self.notes().deposited, true)
     }
 
     // A step that panics holds the lock over plain assignments only, so the notes are sound all the same.
@@ -143,6 +214,10 @@ impl Journey {
     }
 
     pub(crate) fn set_plan(&self, plan: Plan) {
+        let observer = self.notes().observer.clone();
+        if let Some(observer) = observer {
+            observer.sending_again(plan.cause, plan.wait);
+        }
         let mut notes = self.notes();
         match plan.cause {
             Cause::First => {}
@@ -157,7 +232,8 @@ impl Journey {
 
     /// The tokens that have signed an attempt of this request.
     pub(crate) fn tried(&self) -> Vec<TokenId> {
-        self.notes().attempts.iter().filter_map(|attempt| attempt.token).collect()
+        let notes = self.notes();
+        notes.earlier.iter().chain(&notes.attempt).filter_map(|attempt| attempt.token).collect()
     }
 
     /// How long the request has waited for tokens, in all.
@@ -170,21 +246,41 @@ impl Journey {
         notes.token_wait = notes.token_wait.saturating_add(wait);
     }
 
-    pub(crate) fn begin_attempt(&self, token: Option<TokenId>, token_wait: Duration, now: Instant) {
-        let mut notes = self.notes();
-        let Plan { cause, wait, .. } = notes.plan.unwrap_or(FIRST);
-        let (ended, fault, duration) = (Ended::Unfinished, None, Duration::ZERO);
-        notes.attempts.push(Attempt { cause, token, wait, token_wait, ended, fault, duration });
-        notes.started = Some(now);
+    /// The next attempt was lent this token.
+    pub(crate) fn lend(&self, token: TokenId, token_wait: Duration) {
+        self.notes().lent = Some((token, token_wait));
     }
 
-    pub(crate) fn end_attempt(&self, ended: Ended, fault: Fault, now: Instant) {
+    /// Begins an attempt with the token that it was lent, which is returned.
+    pub(crate) fn begin_attempt(&self, now: Instant) -> Option<TokenId> {
+        let mut notes = self.notes();
+        let Plan { cause, wait, .. } = notes.plan.unwrap_or(FIRST);
+        let lent = notes.lent.take();
+        let (token, token_wait) =
+            (lent.map(|(token, _)| token), lent.map_or(Duration::ZERO, |(_, wait)| wait));
+        let (ended, fault, duration) = (Ended::Unfinished, None, Duration::ZERO);
+        let attempt = Attempt { cause, token, wait, token_wait, ended, fault, duration };
+        if let Some(before) = notes.attempt.replace(attempt) {
+            notes.earlier.push(before);
+        }
+        notes.started = Some(now);
+        token
+    }
+
+    /// The attempt ended so, with this verdict, at `now`.
+    pub(crate) fn end_attempt(&self, ended: Ended, verdict: &Verdict, now: Instant) {
         let mut notes = self.notes();
         let started = notes.started.unwrap_or(now);
-        if let Some(attempt) = notes.attempts.last_mut() {
-            attempt.ended = ended;
-            attempt.fault = Some(fault);
-            attempt.duration = now.saturating_duration_since(started);
+        let Some(attempt) = &mut notes.attempt else { return };
+        attempt.ended = ended;
+        attempt.fault = Some(verdict.fault);
+        attempt.duration = now.saturating_duration_since(started);
+        tracing::debug!(cause = attempt.cause.as_str(), ?ended, duration = ?attempt.duration, "attempt ended");
+        let Some(observer) = notes.observer.clone() else { return };
+        let attempt = notes.attempt.clone();
+        drop(notes);
+        if let Some(attempt) = attempt {
+            observer.attempt_ended(&attempt);
         }
     }
 
@@ -194,7 +290,7 @@ impl Journey {
     }
 
     pub(crate) fn take_suspects(&self) -> Vec<LeaseStamp> {
-        std::mem::take(&mut self.notes().suspects)
+        mem::take(&mut self.notes().suspects)
     }
 
     /// Keeps the response of a failed attempt, to be handed on if no token is found for the next.

@@ -1,32 +1,45 @@
-//! Puts a verdict on every response.
+//! Puts a verdict on every response, and writes down how each attempt went.
 
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::header::ACCEPT_ENCODING;
-use http::{HeaderValue, Request, Response};
+use http::{HeaderValue, Request, Response, StatusCode};
+use pin_project_lite::pin_project;
 use tidegate_token_manager::wall;
 use tokio::time::Instant;
 use tower::{Layer, Service};
 
-use crate::body::{Body, read_prefix};
-use crate::classify::{Classifier, Pooled, RULE_BODY_LIMIT};
+use crate::body::{Body, BoxError, Prefix, read_prefix};
+use crate::classify::{Answer, Classifier, Pooled};
 use crate::deadline::Deadline;
 use crate::error::Error;
+use crate::journey::{Ended, Journey};
+use crate::standard::{RULE_BODY_LIMIT, StandardClassifier};
+use crate::verdict::{Fault, Verdict};
 
 /// Rules look at what has come of a body within this time.
 const RULE_BODY_TIME: Duration = Duration::from_secs(10);
 
 /// Adds [`Classify`] to the steps below.
-#[derive(Clone, Debug, Default)]
-pub struct ClassifyLayer(Classifier);
+#[derive(Clone, Debug)]
+pub struct ClassifyLayer(Arc<dyn Classifier>);
 
 impl ClassifyLayer {
     /// A layer that judges by `classifier`.
-    pub const fn new(classifier: Classifier) -> Self {
+    pub fn new(classifier: Arc<dyn Classifier>) -> Self {
         Self(classifier)
+    }
+}
+
+impl Default for ClassifyLayer {
+    /// A layer that judges by HTTP's customs alone.
+    fn default() -> Self {
+        Self(Arc::new(StandardClassifier::generic()))
     }
 }
 
@@ -38,50 +51,156 @@ impl<S> Layer<S> for ClassifyLayer {
     }
 }
 
-/// Judges each response once and hands the [`Verdict`](crate::Verdict) on as a response extension.
+/// Judges each response once and hands the [`Verdict`] on as a response extension; writes the attempt into the
+/// request's [`Journey`].
+///
+/// The services below may be any that speak HTTP: bodies and errors of all kinds become [`Body`] and [`Error`] here.
 #[derive(Clone, Debug)]
 pub struct Classify<S> {
     inner: S,
-    classifier: Classifier,
+    classifier: Arc<dyn Classifier>,
 }
 
-impl<S> Service<Request<Body>> for Classify<S>
+impl<S, B, R> Service<Request<B>> for Classify<S>
 where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Error>,
-    S::Future: Send + 'static,
+    S: Service<Request<B>, Response = Response<R>>,
+    S::Error: Into<BoxError>,
+    B: 'static,
+    R: http_body::Body<Data = Bytes> + Send + 'static,
+    R::Error: Into<BoxError>,
 {
     type Response = Response<Body>;
     type Error = Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Error>> + Send>>;
+    type Future = ClassifyFuture<S::Future>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        self.inner.poll_ready(cx)
+        self.inner.poll_ready(cx).map_err(|error| Error::from(error.into()))
     }
 
-    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        let pooled = request.extensions().get::<Pooled>().copied().unwrap_or(Pooled::No);
-        let deadline = Deadline::of(request.extensions());
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let deadline = Deadline::of(&request);
+        let journey = Journey::of(&request).cloned();
         if self.classifier.reads_bodies() {
             request.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         }
-        let classifier = self.classifier.clone();
-        let attempt = self.inner.call(request);
-        Box::pin(async move {
-            let mut response = attempt.await?;
-            let mut prefix = None;
-            if classifier.needs_body(response.status(), response.headers()) {
-                let (parts, body) = response.into_parts();
-                let left = deadline.map_or(RULE_BODY_TIME, |deadline| {
-                    deadline.saturating_duration_since(Instant::now()).min(RULE_BODY_TIME)
-                });
-                let read = read_prefix(body, RULE_BODY_LIMIT, left).await;
-                prefix = Some(read.bytes());
-                response = Response::from_parts(parts, read.into_body());
+        let lent = journey.as_ref().and_then(|journey| journey.begin_attempt(Instant::now()));
+        let pooled = match request.extensions().get::<Pooled>() {
+            Some(said) => *said,
+            None if lent.is_some() => Pooled::Yes,
+            None => Pooled::No,
+        };
+        let step = Step::Waiting { attempt: self.inner.call(request) };
+        ClassifyFuture {
+            step,
+            judge: Judge { classifier: self.classifier.clone(), pooled, deadline, journey },
+        }
+    }
+}
+
+pin_project! {
+    /// The attempt, until there is a verdict on it.
+    pub struct ClassifyFuture<F> {
+        #[pin]
+        step: Step<F>,
+        judge: Judge,
+    }
+}
+
+pin_project! {
+    #[project = StepProjection]
+    enum Step<F> {
+        Waiting {
+            #[pin]
+            attempt: F,
+        },
+        // A body is looked at only where a rule says so.
+        Reading {
+            head: Option<Response<()>>,
+            at: Instant,
+            prefix: Pin<Box<dyn Future<Output = Prefix> + Send>>,
+        },
+    }
+}
+
+struct Judge {
+    classifier: Arc<dyn Classifier>,
+    pooled: Pooled,
+    deadline: Option<Instant>,
+    journey: Option<Journey>,
+}
+
+impl<F, R, E> Future for ClassifyFuture<F>
+where
+    F: Future<Output = Result<Response<R>, E>>,
+    E: Into<BoxError>,
+    R: http_body::Body<Data = Bytes> + Send + 'static,
+    R::Error: Into<BoxError>,
+{
+    type Output = Result<Response<Body>, Error>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        let judge = this.judge;
+        loop {
+            match this.step.as_mut().project() {
+                StepProjection::Waiting { attempt } => {
+                    let result = ready!(attempt.poll(cx)).map_err(|error| Error::from(error.into()));
+                    let result = result.and_then(refuse_a_switch);
+                    let at = Instant::now();
+                    let response = match result {
+                        Ok(response) => response.map(Body::new),
+                        Err(error) => {
+                            judge.ended(Ended::Failed(error.kind()), &Verdict::from(&error), at);
+                            return Poll::Ready(Err(error));
+                        }
+                    };
+                    if !judge.classifier.needs_body(response.status(), response.headers()) {
+                        return Poll::Ready(Ok(judge.judged(response, None, at)));
+                    }
+                    let (head, body) = response.into_parts();
+                    let left = judge.deadline.map_or(RULE_BODY_TIME, |deadline| {
+                        deadline.saturating_duration_since(at).min(RULE_BODY_TIME)
+                    });
+                    let prefix = Box::pin(read_prefix(body, RULE_BODY_LIMIT, left));
+                    let head = Some(Response::from_parts(head, ()));
+                    this.step.set(Step::Reading { head, at, prefix });
+                }
+                StepProjection::Reading { head, at, prefix } => {
+                    let prefix = ready!(prefix.as_mut().poll(cx));
+                    let (head, ()) = head.take().unwrap_or_default().into_parts();
+                    let bytes = prefix.bytes();
+                    let response = Response::from_parts(head, prefix.into_body());
+                    return Poll::Ready(Ok(judge.judged(response, Some(&bytes), *at)));
+                }
             }
-            let (status, headers) = (response.status(), response.headers());
-            let verdict = classifier.classify(status, headers, prefix.as_deref(), pooled, wall::now());
+        }
+    }
+}
+
+/// A 101 that nobody asked for (no Upgrade field is ever sent) leaves a connection that speaks no HTTP.
+fn refuse_a_switch<R>(response: Response<R>) -> Result<Response<R>, Error> {
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        return Err(Error::Protocol("the upstream switched protocols unasked".into()));
+    }
+    Ok(response)
+}
+
+impl Judge {
+    fn judged(&self, mut response: Response<Body>, body: Option<&[u8]>, at: Instant) -> Response<Body> {
+        let (status, headers) = (response.status(), response.headers());
+        let answer = Answer { body, pooled: self.pooled, now: wall::now(), ..Answer::new(status, headers) };
+        let verdict = self.classifier.classify(&answer);
+        self.ended(Ended::Status(status), &verdict, at);
+        // A good answer that says nothing is the common case, and an extension costs an allocation.
+        if verdict != Verdict::new(Fault::None) {
             response.extensions_mut().insert(verdict);
-            Ok(response)
-        })
+        }
+        response
+    }
+
+    fn ended(&self, ended: Ended, verdict: &Verdict, at: Instant) {
+        if let Some(journey) = &self.journey {
+            journey.end_attempt(ended, verdict, at);
+        }
     }
 }

@@ -4,19 +4,18 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use http::{Request, Response, StatusCode};
-use tidegate_token_manager::{Ask, Lease, Outcome, Report, Token, TokenId, TokenManager};
+use pin_project_lite::pin_project;
+use tidegate_token_manager::{Ask, Lease, Outcome, Report, Token, TokenManager};
 use tokio::time::Instant;
 use tower::{Layer, Service};
 
 use crate::body::Body;
-use crate::classify::Pooled;
 use crate::deadline::Deadline;
 use crate::error::Error;
 use crate::held::held;
-use crate::journey::{Ended, Journey};
+use crate::journey::Journey;
 use crate::scope::Scoping;
 use crate::signature::Signature;
 use crate::verdict::{Fault, Verdict};
@@ -44,7 +43,7 @@ pub struct SignedBy(pub Token);
 #[derive(Clone, Debug)]
 pub struct Client(pub Arc<str>);
 
-/// Adds [`LeaseTokens`] to the steps below; without a pool an attempt is only written down.
+/// Adds [`LeaseTokens`] to the steps below; without a pool a request passes through as it is.
 #[derive(Clone, Debug)]
 pub struct LeaseLayer(Option<Arc<Pool>>);
 
@@ -70,56 +69,103 @@ pub struct LeaseTokens<S> {
     pool: Option<Arc<Pool>>,
 }
 
-impl<S> Service<Request<Body>> for LeaseTokens<S>
+impl<S, B> Service<Request<B>> for LeaseTokens<S>
 where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Error> + Clone + Send + 'static,
+    S: Service<Request<B>, Response = Response<Body>, Error = Error> + Clone + Send + 'static,
     S::Future: Send,
+    B: Send + 'static,
 {
     type Response = Response<Body>;
     type Error = Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Error>> + Send>>;
+    type Future = LeaseFuture<S::Future>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         self.inner.poll_ready(cx)
     }
 
-    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        let clone = self.inner.clone();
-        let mut inner = std::mem::replace(&mut self.inner, clone);
+    fn call(&mut self, request: Request<B>) -> Self::Future {
         let bypass = request.extensions().get::<BypassPool>().is_some();
-        let pool = if bypass { None } else { self.pool.clone() };
-        Box::pin(async move {
-            let journey = request.extensions_mut().get_or_insert_default::<Journey>().clone();
-            let Some(pool) = pool else {
-                request.extensions_mut().insert(Pooled::No);
-                return attempt(&mut inner, request, &journey, None, Duration::ZERO).await.0;
-            };
-            let deadline = Deadline::of(request.extensions());
-            let client = request.extensions().get::<Client>().cloned();
-            let (scoped, scope) = pool.scoping.of_request(request).await;
-            request = scoped;
-            let began = Instant::now();
-            let mut lease = lend(&pool.manager, &journey, deadline, client, scope.as_deref()).await?;
-            let token_wait = began.elapsed();
-            journey.add_token_wait(token_wait);
-            request.extensions_mut().insert(Pooled::Yes);
-            let path = request.uri().path().to_owned();
-            let request = pool.signature.sign(request, &lease)?;
-            let (result, verdict) =
-                attempt(&mut inner, request, &journey, Some(lease.id()), token_wait).await;
-            let status = result.as_ref().ok().map(Response::status);
-            let named = result.as_ref().ok().and_then(|it| pool.scoping.of_response(&path, it.headers()));
-            match named.filter(|named| Some(named) != scope.as_ref()) {
-                Some(scope) => lease.settle_in(&scope, &report(&verdict, status)),
-                None => lease.settle(&report(&verdict, status)),
-            }
-            blame(&pool.manager, &journey, &lease, &verdict);
-            result.map(|mut response| {
-                response.extensions_mut().insert(SignedBy(lease.token().clone()));
-                response.map(|body| held(body, lease))
-            })
-        })
+        let Some(pool) = self.pool.clone().filter(|_| !bypass) else {
+            return LeaseFuture { step: Step::Bare { attempt: self.inner.call(request) } };
+        };
+        // The one that was polled ready waits for the token.
+        let clone = self.inner.clone();
+        let inner = std::mem::replace(&mut self.inner, clone);
+        LeaseFuture { step: Step::Leased { attempt: Box::pin(leased(inner, pool, request)) } }
     }
+}
+
+pin_project! {
+    /// The attempt, with a token or without.
+    pub struct LeaseFuture<F> {
+        #[pin]
+        step: Step<F>,
+    }
+}
+
+pin_project! {
+    #[project = StepProjection]
+    enum Step<F> {
+        // Outside a pool.
+        Bare {
+            #[pin]
+            attempt: F,
+        },
+        // From the wait for a token on.
+        Leased {
+            attempt: Pin<Box<dyn Future<Output = Result<Response<Body>, Error>> + Send>>,
+        },
+    }
+}
+
+impl<F> Future for LeaseFuture<F>
+where
+    F: Future<Output = Result<Response<Body>, Error>>,
+{
+    type Output = Result<Response<Body>, Error>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.project().step.project() {
+            StepProjection::Bare { attempt } => attempt.poll(cx),
+            StepProjection::Leased { attempt } => attempt.as_mut().poll(cx),
+        }
+    }
+}
+
+async fn leased<S, B>(mut inner: S, pool: Arc<Pool>, mut request: Request<B>) -> Result<Response<Body>, Error>
+where
+    S: Service<Request<B>, Response = Response<Body>, Error = Error>,
+    B: Send + 'static,
+{
+    let journey = match Journey::of(&request) {
+        Some(journey) => journey.clone(),
+        None => request.extensions_mut().get_or_insert_default::<Journey>().clone(),
+    };
+    let deadline = Deadline::of(&request);
+    let client = request.extensions().get::<Client>().cloned();
+    let (request, scope) = pool.scoping.of_request(request).await;
+    let began = Instant::now();
+    let mut lease = lend(&pool.manager, &journey, deadline, client, scope.as_deref()).await?;
+    let token_wait = began.elapsed();
+    journey.add_token_wait(token_wait);
+    let path = pool.scoping.path_of(&request);
+    let request = pool.signature.sign(request, &lease)?;
+    journey.lend(lease.id(), token_wait);
+    let result = inner.call(request).await;
+    let (verdict, status) = match &result {
+        Ok(response) => (Verdict::of(response), Some(response.status())),
+        Err(error) => (Verdict::from(error), None),
+    };
+    let named = result.as_ref().ok().and_then(|response| pool.scoping.of_response(&path, response.headers()));
+    match named.filter(|named| Some(named) != scope.as_ref()) {
+        Some(scope) => lease.settle_in(&scope, &report(&verdict, status)),
+        None => lease.settle(&report(&verdict, status)),
+    }
+    blame(&pool.manager, &journey, &lease, &verdict);
+    result.map(|mut response| {
+        response.extensions_mut().insert(SignedBy(lease.token().clone()));
+        response.map(|body| held(body, lease))
+    })
 }
 
 /// A token for the planned attempt. The wait is written down also when no token came of it.
@@ -142,30 +188,6 @@ async fn lend(
         scope,
     };
     Ok(manager.acquire(ask).await?)
-}
-
-/// Calls the steps below and writes down how it went.
-async fn attempt<S>(
-    inner: &mut S,
-    request: Request<Body>,
-    journey: &Journey,
-    token: Option<TokenId>,
-    token_wait: Duration,
-) -> (Result<Response<Body>, Error>, Verdict)
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Error>,
-{
-    journey.begin_attempt(token, token_wait, Instant::now());
-    let result = inner.call(request).await;
-    let (ended, verdict) = match &result {
-        Ok(response) => {
-            let verdict = response.extensions().get::<Verdict>().copied();
-            (Ended::Status(response.status()), verdict.unwrap_or(Verdict::new(Fault::None)))
-        }
-        Err(error) => (Ended::Failed(error.kind()), Verdict::from(error)),
-    };
-    journey.end_attempt(ended, verdict.fault, Instant::now());
-    (result, verdict)
 }
 
 /// What a verdict says of the token.

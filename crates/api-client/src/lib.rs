@@ -70,19 +70,31 @@
 //!
 //! [`ApiClient`] is [`stack`] and a base URL. The steps are tower layers, each of use on its own:
 //!
-//! | step | does | takes from the request | leaves in the response |
+//! | step | does | request extensions | response extensions |
 //! |---|---|---|---|
-//! | [`EntryLayer`] | makes the body one that can be sent again, sets the deadline | [`Deadline`], [`Journey`] | [`Attempts`], `tidegate-attempts` |
-//! | [`RetryPolicy`] | in tower's `RetryLayer`: repeats, waits, switches | [`Deadline`] | |
-//! | [`LeaseLayer`] | lends each attempt a token and signs it | [`BypassPool`], [`Client`] | [`SignedBy`] |
-//! | [`ClassifyLayer`] | says whose fault an answer is | | [`Verdict`] |
-//! | [`AttemptTimeoutLayer`] | gives up an attempt, and a body that falls silent | [`Deadline`] | |
-//! | [`transport`] | sends | | |
+//! | [`EntryLayer`] | makes the body one that can be sent again, sets the deadline | [`Deadline`], [`Journey`] | [`Attempts`], and a field `tidegate-attempts` |
+//! | [`RetryPolicy`] | in tower's `RetryLayer`: repeats, waits, switches | [`Deadline`], [`Repeat`], [`RetryParams`] | |
+//! | [`LeaseLayer`] | lends each attempt a token and signs it | [`Deadline`], [`BypassPool`], [`Client`] | [`SignedBy`] |
+//! | [`ClassifyLayer`] | says whose fault an answer is, writes the attempt down | [`Deadline`], [`Pooled`] | [`Verdict`] |
+//! | [`AttemptTimeoutLayer`] | gives up an attempt, and a body that falls silent | [`Deadline`], [`Timeouts`] | |
+//! | [`transport`], or any service over HTTP | sends | | |
+//!
+//! [`RetryPolicy`] above [`ClassifyLayer`] is enough for retries over any `Service<http::Request<B>>` whose body can be
+//! sent again; `examples/own_stack.rs` is a stack of one's own. Each step keeps tower's contract: it calls the very
+//! service that it polled ready.
+//!
+//! # When a caller goes away
+//!
+//! Every future may be dropped at any point, and so may every body: the upstream's call is cancelled with it, a leased
+//! token goes back without blame, a place among those who wait for a token passes to the next, memory for held bodies is
+//! given back. Retries that were granted by the budget stay spent. A token is lent until the response body has ended,
+//! failed, or been dropped, not only to the response's head.
 //!
 //! # What is sent again
 //!
 //! A request is repeated when the attempt failed by the upstream's fault (a connection that broke, a timeout, 408,
-//! 425, 429, 5xx but 501 and 505: the table is at [`Classifier`]), and when repeating is safe: its method is idempotent, or
+//! 425, 429, 5xx but 501 and 505: the table is at
+//! [`StandardClassifier`]), and when repeating is safe: its method is idempotent, or
 //! the attempt surely did not reach the application, or it carries an `Idempotency-Key`, or [`UnsafeRepeats`] allows
 //! it. Its body must have been held ([`ReplayBody`]), the wait must end before the [`Deadline`], and the
 //! [`RetryBudget`] must grant it. Otherwise the caller gets what the last attempt got, body and all.
@@ -114,6 +126,8 @@ mod idle;
 mod journey;
 mod judge;
 mod lease;
+mod observer;
+mod overrides;
 mod policy;
 mod quota;
 mod replay;
@@ -121,6 +135,7 @@ mod rule;
 mod scope;
 mod signature;
 mod stack;
+mod standard;
 mod timeout;
 mod told;
 pub mod transport;
@@ -130,26 +145,29 @@ mod verdict;
 pub use self::{
     body::{Body, BoxError, Prefix, read_prefix},
     budget::RetryBudget,
-    classify::{Classifier, Pooled, RULE_BODY_LIMIT},
+    classify::{Answer, Classifier, Pooled},
     client::{ApiClient, Builder},
     credential::{Credential, ExtraCookies},
     deadline::Deadline,
     decision::{RetryParams, UnsafeRepeats},
-    entry::{ATTEMPTS_HEADER, Entry, EntryLayer, EntryParams, Failure},
+    entry::{ATTEMPTS_HEADER, Entry, EntryFuture, EntryLayer, EntryParams, Failure},
     error::Error,
     held::held,
     idle::{BodyIdle, idle_limited},
     journey::{Attempt, Attempts, Cause, Ended, Journey},
-    judge::{Classify, ClassifyLayer},
-    lease::{BypassPool, Client, LeaseLayer, LeaseTokens, Pool, SignedBy},
+    judge::{Classify, ClassifyFuture, ClassifyLayer},
+    lease::{BypassPool, Client, LeaseFuture, LeaseLayer, LeaseTokens, Pool, SignedBy},
+    observer::Observer,
+    overrides::Repeat,
     policy::{RetryPolicy, whole_seconds},
     quota::quota_empty,
-    replay::{ReplayBody, ReplayMemory},
+    replay::{ReplayBody, ReplayMemory, Replayable},
     rule::{Rule, RuleVerdict},
     scope::{Learned, Scoping},
     signature::Signature,
     stack::{Stack, StackParams, stack},
-    timeout::{AttemptTimeout, AttemptTimeoutLayer, Timeouts},
+    standard::{RULE_BODY_LIMIT, StandardClassifier},
+    timeout::{AttemptFuture, AttemptTimeout, AttemptTimeoutLayer, Timeouts},
     told::told_delay,
     verdict::{Fault, Verdict},
 };

@@ -16,7 +16,8 @@ use crate::deadline::Deadline;
 use crate::decision::{Decision, RetryParams, Situation};
 use crate::error::Error;
 use crate::journey::{Cause, Journey, Plan};
-use crate::replay::ReplayBody;
+use crate::overrides::Repeat;
+use crate::replay::Replayable;
 use crate::verdict::{Fault, Verdict};
 
 /// As much of a failed attempt's body as is read, so that its connection can be used again.
@@ -24,9 +25,39 @@ const KEPT_BYTES: usize = 64 * 1024;
 /// A body that has not ended by then keeps its connection; a switch does not wait longer for it.
 const KEPT_TIME: Duration = Duration::from_millis(100);
 
-/// Decides whether, when and with which token a request is sent again.
+/// Decides whether, when and with which token a request is sent again, as the policy of tower's `RetryLayer`.
+///
+/// It works over any request body that is [`Replayable`], and over any service beneath a
+/// [`ClassifyLayer`](crate::ClassifyLayer), which makes of its answers and errors what a policy can read. Beneath an
+/// [`EntryLayer`](crate::EntryLayer) it also knows a deadline, and the caller is told of the attempts; without one
+/// retries are counted all the same.
 ///
 /// A policy holds no state of a request (tower clones it at will): that travels in the request's [`Journey`].
+///
+/// ```
+/// use http::{Request, Response};
+/// use std::sync::atomic::{AtomicU16, Ordering};
+/// use tidegate_api_client::{ClassifyLayer, RetryBudget, RetryParams, RetryPolicy};
+/// use tower::{BoxError, ServiceBuilder, ServiceExt, retry::RetryLayer};
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), BoxError> {
+/// // A client of one's own, with bodies and errors of its own.
+/// static ANSWERS: AtomicU16 = AtomicU16::new(503);
+/// let client = tower::service_fn(|request: Request<String>| async move {
+///     let status = ANSWERS.swap(200, Ordering::Relaxed);
+///     Response::builder().status(status).body(request.into_body())
+/// });
+/// let policy = RetryPolicy::new(RetryParams::default(), RetryBudget::default());
+/// let service =
+///     ServiceBuilder::new().layer(RetryLayer::new(policy)).layer(ClassifyLayer::default()).service(client);
+///
+/// let response = service.oneshot(Request::put("/").body("again".to_owned())?).await?;
+/// assert_eq!(response.status(), 200);
+/// assert_eq!(response.into_body().bytes().await?, "again");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct RetryPolicy {
     params: Arc<RetryParams>,
@@ -40,15 +71,15 @@ impl RetryPolicy {
     }
 }
 
-impl Policy<Request<ReplayBody<Body>>, Response<Body>, Error> for RetryPolicy {
+impl<B: Replayable + 'static> Policy<Request<B>, Response<Body>, Error> for RetryPolicy {
     type Future = Pin<Box<dyn Future<Output = ()> + Send>>;
 
     fn retry(
         &mut self,
-        request: &mut Request<ReplayBody<Body>>,
+        request: &mut Request<B>,
         result: &mut Result<Response<Body>, Error>,
     ) -> Option<Self::Future> {
-        let journey = request.extensions().get::<Journey>()?.clone();
+        let journey = journey(request);
         if let Err(Error::NoToken(exhausted)) = result {
             if let Some(kept) = journey.take_kept() {
                 *result = Ok(told_when_to_return(kept, exhausted.retry_in));
@@ -56,7 +87,8 @@ impl Policy<Request<ReplayBody<Body>>, Response<Body>, Error> for RetryPolicy {
             return None;
         }
         let situation = situation(request, result, &journey);
-        let decision = self.params.decide(&situation, || self.budget.try_withdraw());
+        let params = request.extensions().get::<RetryParams>().unwrap_or(&self.params);
+        let decision = params.decide(&situation, || self.budget.try_withdraw());
         let (cause, wait, may_wait_for_token) = match decision {
             Decision::Return => return None,
             Decision::Retry { wait } => (Cause::Retry, wait, true),
@@ -79,23 +111,42 @@ impl Policy<Request<ReplayBody<Body>>, Response<Body>, Error> for RetryPolicy {
         }))
     }
 
-    /// Always a clone: whether the body can really be sent again is only known when the attempt has ended.
-    fn clone_request(&mut self, request: &Request<ReplayBody<Body>>) -> Option<Request<ReplayBody<Body>>> {
-        Some(request.clone())
+    /// A clone wherever the body has one: whether it can really be sent again is only known when the attempt has
+    /// ended. This is asked before each attempt, and so the request is booked here.
+    fn clone_request(&mut self, request: &Request<B>) -> Option<Request<B>> {
+        if Journey::of(request).is_none_or(Journey::owes_deposit) {
+            self.budget.deposit();
+        }
+        let mut clone = Request::new(request.body().try_clone()?);
+        *clone.method_mut() = request.method().clone();
+        *clone.uri_mut() = request.uri().clone();
+        *clone.version_mut() = request.version();
+        *clone.headers_mut() = request.headers().clone();
+        *clone.extensions_mut() = request.extensions().clone();
+        Some(clone)
     }
 }
 
-fn situation<'a>(
-    request: &'a Request<ReplayBody<Body>>,
+/// The request's journey. One that comes through no [`Entry`](crate::Entry) gets it here, for the attempts after the
+/// first.
+fn journey<B: 'static>(request: &mut Request<B>) -> Journey {
+    if let Some(journey) = Journey::of(request) {
+        return journey.clone();
+    }
+    let journey = Journey::new();
+    // The first attempt was booked without it.
+    journey.owes_deposit();
+    request.extensions_mut().insert(journey.clone());
+    journey
+}
+
+fn situation<'a, B: Replayable + 'static>(
+    request: &'a Request<B>,
     result: &Result<Response<Body>, Error>,
     journey: &Journey,
 ) -> Situation<'a> {
     let (verdict, status, surely_unsent) = match result {
-        Ok(response) => {
-            let none = Verdict::new(Fault::None);
-            let verdict = response.extensions().get::<Verdict>().copied().unwrap_or(none);
-            (verdict, Some(response.status()), false)
-        }
+        Ok(response) => (Verdict::of(response), Some(response.status()), false),
         Err(error) => (Verdict::from(error), None, error.surely_unsent()),
     };
     Situation {
@@ -105,9 +156,10 @@ fn situation<'a>(
         method: request.method(),
         headers: request.headers(),
         body_is_held: request.body().is_replayable(),
+        repeat: request.extensions().get::<Repeat>().copied(),
         progress: journey.progress(),
         now: Instant::now(),
-        deadline: Deadline::of(request.extensions()),
+        deadline: Deadline::of(request),
         entropy: fastrand::u64(..),
     }
 }
@@ -118,11 +170,16 @@ async fn drained(response: Response<Body>, time: Duration) -> Response<Body> {
     Response::from_parts(parts, read_prefix(body, KEPT_BYTES, time).await.into_body())
 }
 
-/// A token fault that is handed on says when a token is expected, which the upstream cannot know. A lone 403 is
-/// the page's answer, and stays as it came.
+/// What is handed on for want of a token says when one is expected, which the upstream cannot know; a longer delay of
+/// a failing upstream stays. A lone 403 is the page's answer, and stays as it came.
 fn told_when_to_return(mut kept: Response<Body>, retry_in: Option<Duration>) -> Response<Body> {
-    let fault = kept.extensions().get::<Verdict>().map(|verdict| verdict.fault);
-    if let (Some(wait), Some(Fault::TokenLimited | Fault::TokenRejected)) = (retry_in, fault) {
+    let verdict = Verdict::of(&kept);
+    let wait = match verdict.fault {
+        Fault::TokenLimited | Fault::TokenRejected => retry_in,
+        Fault::Upstream => retry_in.filter(|wait| verdict.told.is_none_or(|told| told < *wait)),
+        _ => None,
+    };
+    if let Some(wait) = wait {
         kept.headers_mut().insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
     }
     kept

@@ -57,6 +57,37 @@ pub struct ReplayBody<B> {
     end: End,
 }
 
+/// A request body that may be sent again: what [`RetryPolicy`](crate::RetryPolicy) asks of the body type in a stack of
+/// one's own.
+///
+/// It holds for bodies whose clone sends the same bytes from the start, and for [`ReplayBody`], which makes any body
+/// such a one.
+pub trait Replayable: Sized {
+    /// Another body that sends the same from its start; `None` where there can be none.
+    fn try_clone(&self) -> Option<Self>;
+
+    /// Whether such a clone can still be sent, as far as is known by now. Asked when an attempt has failed.
+    fn is_replayable(&self) -> bool {
+        true
+    }
+}
+
+impl<B> Replayable for ReplayBody<B> {
+    fn try_clone(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+
+    fn is_replayable(&self) -> bool {
+        Self::is_replayable(self)
+    }
+}
+
+impl Replayable for String {
+    fn try_clone(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+}
+
 /// How far this try is past the data.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {

@@ -74,6 +74,6 @@ fn has(headers: &HeaderMap, name: &HeaderName, wanted: Option<&str>) -> bool {
         .any(|value| value.as_bytes().trim_ascii().eq_ignore_ascii_case(wanted.trim_ascii().as_bytes()))
 }
 
-fn contains(haystack: &[u8], needle: &[u8]) -> bool {
+pub(crate) fn contains(haystack: &[u8], needle: &[u8]) -> bool {
     needle.is_empty() || haystack.windows(needle.len()).any(|window| window == needle)
 }

@@ -1,5 +1,6 @@
 //! What has limits of its own for a token: a resource of the API, a model, a route.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -8,6 +9,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, Request};
 
 use crate::body::{Body, read_prefix};
+use crate::replay::{ReplayBody, ReplayMemory};
 
 /// By what an upstream's limits for one token are told apart. A clone shares what was learned.
 ///
@@ -49,7 +51,10 @@ impl Scoping {
     }
 
     /// The scope of a request that is to be sent.
-    pub(crate) async fn of_request(&self, request: Request<Body>) -> (Request<Body>, Option<Arc<str>>) {
+    pub(crate) async fn of_request<B>(&self, request: Request<B>) -> (Request<B>, Option<Arc<str>>)
+    where
+        B: Send + 'static,
+    {
         match self {
             Self::None => (request, None),
             Self::Fixed(scope) => (request, Some(Arc::clone(scope))),
@@ -59,13 +64,30 @@ impl Scoping {
                 (request, scope)
             }
             Self::Json(pointer) if is_json(request.headers()) => {
-                let (parts, body) = request.into_parts();
-                let read = read_prefix(body, BODY, BODY_TIME).await;
+                let (parts, mut body) = request.into_parts();
+                // Another send from its start: the first is not touched.
+                let Some(peek) = held(&mut body).filter(|held| held.is_replayable()).map(|held| held.clone())
+                else {
+                    return (Request::from_parts(parts, body), None);
+                };
+                let read = read_prefix(Body::new(peek), BODY, BODY_TIME).await;
                 let value: Option<serde_json::Value> = serde_json::from_slice(&read.bytes()).ok();
                 let scope = value.as_ref().and_then(|value| value.pointer(pointer)).and_then(name_of);
-                (Request::from_parts(parts, read.into_body()), scope)
+                if let Some(held) = held(&mut body).filter(|held| !held.is_replayable()) {
+                    // It was too long to be held after all: what was read of it is all that there is.
+                    *held = ReplayBody::new(read.into_body(), 0, &ReplayMemory::new(0));
+                }
+                (Request::from_parts(parts, body), scope)
             }
             Self::Json(_) => (request, None),
+        }
+    }
+
+    /// What [`of_response`](Self::of_response) wants to know of a request.
+    pub(crate) fn path_of<B>(&self, request: &Request<B>) -> String {
+        match self {
+            Self::Header(..) => request.uri().path().to_owned(),
+            Self::None | Self::Fixed(_) | Self::Json(_) => String::new(),
         }
     }
 
@@ -108,6 +130,11 @@ fn beginnings(path: &str) -> (&str, &str) {
     (&path[..one], &path[..two])
 }
 
+/// The body, if it is one that is held to be sent again.
+fn held<B: 'static>(body: &mut B) -> Option<&mut ReplayBody<Body>> {
+    (body as &mut dyn Any).downcast_mut()
+}
+
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name)?.to_str().ok().map(str::trim).filter(|text| !text.is_empty())
 }
@@ -133,9 +160,14 @@ mod tests {
 
     use super::*;
 
-    fn request(path: &str, kind: &str, body: &str) -> Request<Body> {
+    fn request(path: &str, kind: &str, body: &str) -> Request<ReplayBody<Body>> {
+        request_held(path, kind, body, 1 << 20)
+    }
+
+    fn request_held(path: &str, kind: &str, body: &str, memory: usize) -> Request<ReplayBody<Body>> {
         let request = Request::post(path).header(CONTENT_TYPE, kind);
-        request.body(Body::from(body.to_owned())).unwrap()
+        let body = Body::from(body.to_owned());
+        request.body(ReplayBody::new(body, 1 << 20, &ReplayMemory::new(memory))).unwrap()
     }
 
     #[tokio::test(start_paused = true)]
@@ -157,6 +189,15 @@ mod tests {
             assert_eq!(found.as_deref(), scope, "{kind} {body}");
             assert_eq!(request.into_body().collect().await.unwrap().to_bytes(), body);
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_cannot_be_held_is_sent_all_the_same() {
+        let text = r#"{"model":"m"}"#;
+        let scoping = Scoping::Json("/model".into());
+        let (request, scope) = scoping.of_request(request_held("/v1/x", "application/json", text, 4)).await;
+        assert_eq!(scope.as_deref(), Some("m"));
+        assert_eq!(request.into_body().collect().await.unwrap().to_bytes(), text);
     }
 
     #[tokio::test(start_paused = true)]

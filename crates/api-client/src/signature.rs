@@ -3,7 +3,6 @@
 use http::Request;
 use tidegate_token_manager::Lease;
 
-use crate::body::Body;
 use crate::credential::{Credential, ExtraCookies};
 use crate::error::Error;
 
@@ -23,7 +22,7 @@ impl Signature {
     }
 
     /// Signs `request` with the leased token.
-    pub(crate) fn sign(&self, request: Request<Body>, lease: &Lease) -> Result<Request<Body>, Error> {
+    pub(crate) fn sign<B>(&self, request: Request<B>, lease: &Lease) -> Result<Request<B>, Error> {
         let (mut parts, body) = request.into_parts();
         match &self.extra_cookies {
             Some(cookies) => self.credential.sign_with(&mut parts, lease.token(), &cookies.of(lease.id()))?,

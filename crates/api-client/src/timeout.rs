@@ -5,18 +5,30 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::{Request, Response};
 use pin_project_lite::pin_project;
 use tokio::time::{Instant, Sleep};
 use tower::{Layer, Service};
 
-use crate::body::Body;
+use crate::body::{Body, BoxError};
 use crate::deadline::Deadline;
 use crate::error::Error;
-use crate::idle::idle_limited;
+use crate::idle::{BodyIdle, idle_limited};
 use crate::upload::{Upload, UploadWatch};
 
-/// The timeouts of an attempt; zero turns one off.
+/// The timeouts of an attempt; zero turns one off. As a request extension: those of this request, in place of the
+/// layer's.
+///
+/// ```
+/// use std::time::Duration;
+/// use tidegate_api_client::{Body, Timeouts};
+///
+/// let slow = Timeouts { attempt: Duration::from_secs(300), ..Timeouts::default() };
+/// let request = http::Request::get("/report").extension(slow).body(Body::empty())?;
+/// # let _ = request;
+/// # Ok::<(), http::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// From the sent request body to the response head.
@@ -36,7 +48,7 @@ impl Timeouts {
     /// When an attempt whose upload stands so is given up.
     fn end(&self, upload: Upload) -> Option<Instant> {
         let (since, limit) = match upload {
-            Upload::Running(moved) => (moved, self.body_idle),
+            Upload::Offered(moved) | Upload::Awaited(moved) => (moved, self.body_idle),
             Upload::Ended(sent) => (sent, self.attempt),
         };
         if limit.is_zero() { None } else { since.checked_add(limit) }
@@ -69,31 +81,34 @@ pub struct AttemptTimeout<S> {
     timeouts: Timeouts,
 }
 
-impl<S, R> Service<Request<Body>> for AttemptTimeout<S>
+impl<S, B, R> Service<Request<B>> for AttemptTimeout<S>
 where
     S: Service<Request<Body>, Response = Response<R>>,
-    S::Error: Into<Error>,
-    R: http_body::Body<Data = bytes::Bytes> + Send + 'static,
-    R::Error: Into<crate::body::BoxError>,
+    S::Error: Into<BoxError>,
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+    R: http_body::Body<Data = Bytes> + Send + 'static,
+    R::Error: Into<BoxError>,
 {
     type Response = Response<Body>;
     type Error = Error;
     type Future = AttemptFuture<S::Future>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        self.inner.poll_ready(cx).map_err(Into::into)
+        self.inner.poll_ready(cx).map_err(|error| Error::from(error.into()))
     }
 
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let deadline = Deadline::of(request.extensions());
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let deadline = Deadline::of(&request);
+        let timeouts = request.extensions().get::<Timeouts>().copied().unwrap_or(self.timeouts);
         let now = Instant::now();
         let (parts, body) = request.into_parts();
-        let (upload, body) = UploadWatch::new(body, now);
+        let (upload, body) = UploadWatch::new(Body::new(body), now);
         AttemptFuture {
             attempt: self.inner.call(Request::from_parts(parts, body)),
             upload,
             deadline,
-            timeouts: self.timeouts,
+            timeouts,
             sleep: tokio::time::sleep_until(now),
             armed: None,
         }
@@ -117,9 +132,9 @@ pin_project! {
 impl<F, R, E> Future for AttemptFuture<F>
 where
     F: Future<Output = Result<Response<R>, E>>,
-    E: Into<Error>,
-    R: http_body::Body<Data = bytes::Bytes> + Send + 'static,
-    R::Error: Into<crate::body::BoxError>,
+    E: Into<BoxError>,
+    R: http_body::Body<Data = Bytes> + Send + 'static,
+    R::Error: Into<BoxError>,
 {
     type Output = Result<Response<Body>, Error>;
 
@@ -130,19 +145,21 @@ where
             return Poll::Ready(
                 result
                     .map(|response| response.map(|body| idle_limited(Body::new(body), idle)))
-                    .map_err(Into::into),
+                    .map_err(|error| Error::from(error.into())),
             );
         }
         loop {
             // The upload moves while the clock runs: an end counts only if it still stands when it is reached.
-            let timeout = this.timeouts.end(this.upload.poll(cx));
+            let upload = this.upload.poll(cx);
+            let timeout = this.timeouts.end(upload);
             let Some(end) = timeout.into_iter().chain(*this.deadline).min() else { return Poll::Pending };
             if *this.armed == Some(end) && this.sleep.is_elapsed() {
                 let past_deadline = *this.deadline == Some(end);
-                return Poll::Ready(Err(if past_deadline {
-                    Error::Deadline
-                } else {
-                    Error::AttemptTimeout { timeout: this.timeouts.attempt }
+                return Poll::Ready(Err(match upload {
+                    _ if past_deadline => Error::Deadline,
+                    Upload::Awaited(_) => Error::RequestBody(BodyIdle(this.timeouts.body_idle).into()),
+                    Upload::Offered(_) => Error::AttemptTimeout { timeout: this.timeouts.body_idle },
+                    Upload::Ended(_) => Error::AttemptTimeout { timeout: this.timeouts.attempt },
                 }));
             }
             if *this.armed != Some(end) {

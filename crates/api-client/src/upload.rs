@@ -13,18 +13,24 @@ use crate::body::{Body, BoxError};
 /// How far an upload has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Upload {
-    /// Bytes last moved at this moment; more follow.
-    Running(Instant),
+    /// The upstream was last given bytes at this moment, and has asked for no more since.
+    Offered(Instant),
+    /// The upstream asks for bytes, and the caller has given none since this moment.
+    Awaited(Instant),
     /// All was handed to the connection (or given up) at this moment.
     Ended(Instant),
 }
 
 /// The watcher's end of an upload.
 #[derive(Debug)]
-pub(crate) struct UploadWatch(Arc<Mutex<Shared>>);
+pub(crate) enum UploadWatch {
+    /// There was nothing to send at this moment.
+    Nothing(Instant),
+    Underway(Arc<Mutex<Shared>>),
+}
 
 #[derive(Debug)]
-struct Shared {
+pub(crate) struct Shared {
     upload: Upload,
     waker: Option<Waker>,
 }
@@ -32,17 +38,22 @@ struct Shared {
 impl UploadWatch {
     /// Wraps `body`; a body that is empty has ended already and is passed on as it is.
     pub(crate) fn new(body: Body, now: Instant) -> (Self, Body) {
-        let ended = body.is_end_stream();
-        let upload = if ended { Upload::Ended(now) } else { Upload::Running(now) };
-        let shared = Arc::new(Mutex::new(Shared { upload, waker: None }));
-        let body = if ended { body } else { Body::new(Watched { body, shared: shared.clone() }) };
-        (Self(shared), body)
+        if body.is_end_stream() {
+            return (Self::Nothing(now), body);
+        }
+        let shared = Arc::new(Mutex::new(Shared { upload: Upload::Offered(now), waker: None }));
+        let body = Body::new(Watched { body, shared: shared.clone() });
+        (Self::Underway(shared), body)
     }
 
     /// Where the upload stands; `cx` is woken once it has ended.
     pub(crate) fn poll(&self, cx: &Context<'_>) -> Upload {
-        let mut shared = lock(&self.0);
-        if matches!(shared.upload, Upload::Running(_)) {
+        let shared = match self {
+            Self::Nothing(at) => return Upload::Ended(*at),
+            Self::Underway(shared) => shared,
+        };
+        let mut shared = lock(shared);
+        if !matches!(shared.upload, Upload::Ended(_)) {
             shared.waker = Some(cx.waker().clone());
         }
         shared.upload
@@ -61,9 +72,10 @@ struct Watched {
 impl Watched {
     fn end(&self) {
         let mut shared = lock(&self.shared);
-        if let Upload::Running(_) = shared.upload {
-            shared.upload = Upload::Ended(Instant::now());
+        if matches!(shared.upload, Upload::Ended(_)) {
+            return;
         }
+        shared.upload = Upload::Ended(Instant::now());
         let waker = shared.waker.take();
         drop(shared);
         if let Some(waker) = waker {
@@ -82,9 +94,14 @@ impl HttpBody for Watched {
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let polled = Pin::new(&mut self.body).poll_frame(cx);
         match &polled {
-            Poll::Pending => {}
+            Poll::Pending => {
+                let mut shared = lock(&self.shared);
+                if let Upload::Offered(_) = shared.upload {
+                    shared.upload = Upload::Awaited(Instant::now());
+                }
+            }
             Poll::Ready(Some(Ok(_))) if !self.body.is_end_stream() => {
-                lock(&self.shared).upload = Upload::Running(Instant::now());
+                lock(&self.shared).upload = Upload::Offered(Instant::now());
             }
             Poll::Ready(_) => self.end(),
         }

@@ -50,7 +50,8 @@ impl Fault {
     }
 }
 
-/// What one attempt says. It travels as a response extension; the retry policy and the pool only read it.
+/// What one attempt says. It travels as a response extension; the retry policy and the pool only read it. A response
+/// without one is a good answer that tells nothing: [`Verdict::of`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// Whose fault it was.
@@ -65,6 +66,13 @@ impl Verdict {
     /// A verdict without told delays.
     pub const fn new(fault: Fault) -> Self {
         Self { fault, told: None, quota: None }
+    }
+}
+
+impl Verdict {
+    /// The verdict that a [`ClassifyLayer`](crate::ClassifyLayer) put on a response.
+    pub fn of<B>(response: &http::Response<B>) -> Self {
+        response.extensions().get::<Self>().copied().unwrap_or(Self::new(Fault::None))
     }
 }
 

@@ -18,6 +18,7 @@ use crate::{Delays, Entropy, Exponential, Jitter, nanos};
 /// assert_eq!(full.delay(3, Duration::ZERO, u64::MAX), Duration::from_secs(4));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Backoff {
     schedule: Exponential,
     jitter: Jitter,

@@ -9,6 +9,7 @@ const RETRY: u64 = 1_000_000_000;
 
 /// How many retries a request pays for, in parts per million. 200 000 is one retry for five requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
 pub struct Ratio(u32);
 
 impl Ratio {

@@ -19,6 +19,11 @@ pub const MAX_TOLD_REST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// assert_eq!(sixth.duration, Duration::from_secs(32));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct CoolDown {
     /// The rest after one failure: 1 s.
     pub base: Duration,

@@ -16,6 +16,11 @@ use crate::nanos;
 /// assert_eq!(SCHEDULE.ceiling(u32::MAX), Duration::from_secs(8));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(from = "Ends", into = "Ends")
+)]
 pub struct Exponential {
     // Kept as they are computed with: a delay then costs no conversion of the settings.
     base_nanos: u128,
@@ -59,6 +64,29 @@ impl Exponential {
     #[inline]
     pub(crate) const fn max_nanos(&self) -> u128 {
         self.max_nanos
+    }
+}
+
+/// The form that serde sees: two lengths, not how they are computed with.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename = "Exponential", deny_unknown_fields)]
+struct Ends {
+    base: Duration,
+    max: Duration,
+}
+
+#[cfg(feature = "serde")]
+impl From<Ends> for Exponential {
+    fn from(ends: Ends) -> Self {
+        Self::new(ends.base, ends.max)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<Exponential> for Ends {
+    fn from(schedule: Exponential) -> Self {
+        Self { base: schedule.base(), max: schedule.max() }
     }
 }
 

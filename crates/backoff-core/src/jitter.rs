@@ -12,7 +12,28 @@ use core::str::FromStr;
 /// | `full` | `[0, c]` |
 /// | `equal` | `[c/2, c]` |
 /// | `decorrelated` | `[base, min(3 * previous, max)]` |
+///
+/// # Which one when
+///
+/// The model of that article: 190 clients write one row under optimistic concurrency control, a message takes
+/// N(10, 2) ms, base 5 ms, `max` 2 s (means of 20 runs; `tests/it/contention.rs` reproduces them):
+///
+/// | | calls of the server | until all are done |
+/// |---|---|---|
+/// | no back-off at all | 8030 | 3.5 s |
+/// | `none` | 5150 | 102 s |
+/// | `full` | 1770 | 7.4 s |
+/// | `equal` | 1760 | 9.7 s |
+/// | `decorrelated` | 2440 | 6.7 s |
+///
+/// - **`full`** for calls of an upstream that many share: the fewest calls, and soon done. It may wait next to nothing,
+///   so it is not for upstreams that want a pause for sure.
+/// - **`equal`** where each wait must be half of its ceiling at least: a resource that heals by being left alone, a file
+///   that is locked.
+/// - **`decorrelated`** where being done soon counts for more than a third more calls; no wait is below the base.
+/// - **`none`** where there is one caller, or another has spread them: a test, a schedule that people read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum Jitter {
     /// The ceiling itself.
     None,

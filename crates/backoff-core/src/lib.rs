@@ -28,7 +28,8 @@
 //!
 //! # Features
 //!
-//! None is on by default. `backoff` lets [`Delays`] serve as a `backoff::backoff::Backoff` for code that already
+//! None is on by default, and they only add. `serde` reads and writes the settings ([`Exponential`], [`Backoff`],
+//! [`Jitter`], [`CoolDown`], [`Ratio`]), without std too. `backoff` lets [`Delays`] serve as a `backoff::backoff::Backoff` for code that already
 //! uses that crate; it links `std`. The crate is unmaintained (RUSTSEC-2025-0012): the feature is a way out of it.
 
 #![no_std]

@@ -4,15 +4,17 @@
 
 use std::fmt::Write as _;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Buf;
-use http::{Method, Response, StatusCode};
+use http::{Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 use tidegate_api_client::{Attempts, Ended};
 use tokio::time::Instant;
 
+use crate::live::{Asked, millis};
 use crate::metrics::NO_ROUTE;
 use crate::trip::Trip;
 
@@ -22,10 +24,7 @@ pub(crate) const TARGET: &str = "access";
 /// What is known of a request before it is answered. Dropped without an answer, it says that the client has gone.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    pub(crate) request_id: String,
-    pub(crate) method: Method,
-    /// Without the query.
-    pub(crate) path: String,
+    pub(crate) asked: Arc<Asked>,
     pub(crate) started: Instant,
     /// Holds the attempts, also those of a request that was given up.
     pub(crate) trip: Trip,
@@ -61,15 +60,8 @@ impl End {
 }
 
 impl Entry {
-    pub(crate) fn new(request_id: &str, method: &Method, path: &str, trip: Trip, started: Instant) -> Self {
-        Self {
-            request_id: request_id.to_owned(),
-            method: method.clone(),
-            path: path.to_owned(),
-            started,
-            trip,
-            state: Progress::default(),
-        }
+    pub(crate) fn new(asked: Arc<Asked>, trip: Trip, started: Instant) -> Self {
+        Self { asked, started, trip, state: Progress::default() }
     }
 
     /// The answer; the line is written when its body has ended.
@@ -89,12 +81,12 @@ impl Entry {
         let status = self.state.status.map_or(499, |status| status.as_u16());
         tracing::info!(
             target: TARGET,
-            id = %self.request_id,
-            method = %self.method,
-            path = %Printable(&self.path),
+            id = %self.asked.id,
+            method = %self.asked.method,
+            path = %Printable(&self.asked.path),
             status,
             route = self.trip.route().unwrap_or(NO_ROUTE),
-            client = self.trip.client(),
+            client = self.trip.client().map(|client| &**client),
             attempts = %Summary(&attempts),
             waited_ms = millis(waited),
             duration_ms = millis(self.started.elapsed()),
@@ -108,10 +100,6 @@ impl Drop for Entry {
     fn drop(&mut self) {
         self.write();
     }
-}
-
-fn millis(duration: std::time::Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Each attempt's token and end: `7f3a9c21d04be85a:429 1d04be85a7f3a9c2:200`.
@@ -138,7 +126,7 @@ impl std::fmt::Display for Summary<'_> {
 }
 
 /// A path as a terminal can bear it: what is no printable ASCII is percent-encoded.
-struct Printable<'a>(&'a str);
+pub(crate) struct Printable<'a>(pub(crate) &'a str);
 
 impl std::fmt::Display for Printable<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -201,8 +189,9 @@ impl<B: Body> Body for LoggedBody<B> {
 mod tests {
     use super::*;
     use bytes::Bytes;
+    use http::Method;
     use http_body_util::{BodyExt, Full};
-    use std::sync::{Arc, Mutex};
+    use std::sync::Mutex;
     use tracing_subscriber::fmt::MakeWriter;
 
     #[derive(Clone, Default)]
@@ -225,6 +214,11 @@ mod tests {
         }
     }
 
+    fn entry(id: &str, path: &str, trip: Trip) -> Entry {
+        let asked = Asked { id: id.to_owned(), method: Method::GET, path: path.to_owned() };
+        Entry::new(Arc::new(asked), trip, Instant::now())
+    }
+
     fn written(act: impl FnOnce(Entry)) -> String {
         let log = Log::default();
         let subscriber =
@@ -232,7 +226,7 @@ mod tests {
         tracing::subscriber::with_default(subscriber, || {
             let trip = Trip::default();
             trip.set_route("/");
-            act(Entry::new("id-1", &Method::GET, "/a/\u{9b}31m%20", trip, Instant::now()));
+            act(entry("id-1", "/a/\u{9b}31m%20", trip));
         });
         String::from_utf8(log.0.lock().unwrap().clone()).unwrap()
     }
@@ -242,7 +236,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_line_says_how_the_answer_ended_and_the_body_passes_unchanged() {
         let full = || Response::new(Full::new(Bytes::from_static(b"12345")));
-        let entry = Entry::new("id", &Method::GET, "/", Trip::default(), Instant::now());
+        let entry = entry("id", "/", Trip::default());
         let response = entry.answer(full());
         assert_eq!(response.body().size_hint().exact(), Some(5));
         assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "12345");

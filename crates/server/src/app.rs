@@ -49,7 +49,7 @@ pub(crate) fn app(
         .layer(SetRequestIdLayer::new(REQUEST_ID, FreshIds))
         .layer(TraceLayer::new_for_http().make_span_with(span).on_request(()).on_response(()).on_failure(()))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
-        .layer(RecordLayer(state.metrics.clone()))
+        .layer(RecordLayer { metrics: state.metrics.clone(), live: state.live.clone() })
         .map_response(|response: Response<_>| response.map(Body::new))
         .layer(CatchPanicLayer::custom(AnswerPanic))
         .layer(ShedLayer::new(max_in_flight, state.metrics.clone()))

@@ -2,21 +2,23 @@
 
 use std::sync::Arc;
 
-use http::header::{AUTHORIZATION, COOKIE, REFERER};
+use http::header::{COOKIE, REFERER};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Request, Response, Version};
 use http_body::Body as _;
+use hyper::ext::ReasonPhrase;
 use tidegate_api_client::{
     ATTEMPTS_HEADER, Body, BypassPool, Client, Credential, Error, Failure, Fault, SignedBy,
 };
 use tidegate_config::ClientCredential;
+use tokio::time::Instant;
 use tower::ServiceExt;
 
 use crate::body_limit::LimitedBody;
 use crate::client_ip::client_ip;
 use crate::client_keys::{ClientKeys, Identity};
 use crate::errors::chain;
-use crate::gateway::{Gateway, PoolRules, Route};
+use crate::gateway::{Gateway, Route};
 use crate::hygiene::{
     ClientAuthorization, ClientCookies, RequestHygiene, ResponseHygiene, Sensitive, SetCookie, TrailerFilter,
     clean_request, clean_response, remove_forged,
@@ -26,7 +28,7 @@ use crate::problem::Problem;
 use crate::request_id::REQUEST_ID;
 
 use crate::target;
-use crate::trip::Trip;
+use crate::trip::{Known, Trip};
 
 /// Where an upstream's own request id is shown, since `X-Request-Id` is ours.
 const UPSTREAM_REQUEST_ID: &str = "tidegate-upstream-request-id";
@@ -64,19 +66,22 @@ pub(crate) async fn forward(
     let target = target::check(&parts.method, &parts.uri, parts.version, &parts.headers)?;
     let route = gateway.routes.find(target.path()).ok_or(Problem::NoRoute)?;
     trip.set_route(route.destination.label());
-    let client = admit(gateway, route, &parts)?;
-    trip.set_client(&client);
+    let client = admit(gateway, route, &parts, trip)?;
+    gateway.client_keys.strip(&mut parts.headers);
     let body = LimitedBody::new(body, gateway.settings.server.max_body)?;
     // A target and a base path that are too long together are the client's doing: the base path is short.
     let uri = route.destination.target(&target).map_err(|_| Problem::Target(target::Refusal::NoPath))?;
-    let signed = signed(route, &gateway.client_keys, &parts)?;
+    let signed = signed(route, &parts)?;
     if let (Signed::Pooled, Some(pool)) = (signed, &route.pool) {
         if !pool.signing.signs(parts.method.as_str(), uri.path()) {
             return Err(Problem::NotPooled.into());
         }
     }
     let hygiene = hygiene(route, signed, &gateway.client_keys, &parts.headers);
+    let id = parts.headers.get(REQUEST_ID).cloned();
     clean_request(&mut parts.headers, &hygiene);
+    // It is ours by now: the client's Connection field has no say in it.
+    parts.headers.extend(id.map(|id| (REQUEST_ID, id)));
     if signed == Signed::Own {
         join_cookies(&mut parts.headers);
         parts.extensions.insert(BypassPool);
@@ -87,7 +92,7 @@ pub(crate) async fn forward(
     parts.extensions.insert(trip.journey());
     parts.extensions.insert(Client(client));
     match route.stack.clone().oneshot(Request::from_parts(parts, body)).await {
-        Ok(response) => Ok(shown(response, route, signed)),
+        Ok(response) => Ok(shown(response, gateway, route, signed)),
         Err(Failure { error, attempts }) => {
             tell(&error);
             Err(Refused { problem: Problem::from(&error), attempts: Some(attempts.count()) })
@@ -103,37 +108,38 @@ fn tell(error: &Error) {
     }
 }
 
-/// Who asks: the name of its key, else its address.
-fn admit(gateway: &Gateway, route: &Route, parts: &Parts) -> Result<Arc<str>, Problem> {
+/// Who asks: the name of its key, which may be too fast, else its address.
+fn admit(gateway: &Gateway, route: &Route, parts: &Parts, trip: &Trip) -> Result<Arc<str>, Problem> {
     match gateway.client_keys.identify(&parts.headers) {
-        Identity::Client(name) => return Ok(name.into()),
+        Identity::Client(name) => {
+            trip.set_client(name, Known::ByKey);
+            gateway
+                .client_keys
+                .admit(name, Instant::now())
+                .map_err(|too_fast| Problem::ClientRate { client: name.clone(), too_fast })?;
+            return Ok(name.clone());
+        }
         Identity::Stranger if !route.destination.settings().public => return Err(Problem::ClientKey),
         Identity::Stranger | Identity::Anyone => {}
     }
     let peer = parts.extensions.get::<Peer>().copied().unwrap_or(Peer::Unix);
     let ip = client_ip(peer, &parts.headers, &gateway.settings.server.trusted_proxies);
-    Ok(ip.map_or_else(|| "unix".into(), |ip| ip.to_string().into()))
+    let client = ip.map_or_else(|| "unix".into(), |ip| ip.to_string().into());
+    trip.set_client(&client, Known::ByAddress);
+    Ok(client)
 }
 
-fn signed(route: &Route, keys: &ClientKeys, parts: &Parts) -> Result<Signed, Problem> {
-    let Some(pool) = &route.pool else { return Ok(Signed::Bare) };
-    match pool.client_credential {
-        _ if !brings_own(pool, keys, parts) => Ok(Signed::Pooled),
-        ClientCredential::Pass => Ok(Signed::Own),
-        ClientCredential::Refuse => Err(Problem::OwnCredential),
-        // The pool's token takes its place when the request is signed.
-        ClientCredential::Replace => Ok(Signed::Pooled),
+fn signed(route: &Route, parts: &Parts) -> Result<Signed, Problem> {
+    match &route.pool {
+        None => Ok(Signed::Bare),
+        Some(pool) if !pool.credential.carries(parts) => Ok(Signed::Pooled),
+        Some(pool) => match pool.client_credential {
+            ClientCredential::Pass => Ok(Signed::Own),
+            ClientCredential::Refuse => Err(Problem::OwnCredential),
+            // The pool's token takes its place when the request is signed.
+            ClientCredential::Replace => Ok(Signed::Pooled),
+        },
     }
-}
-
-/// Whether the request brings the upstream's credential: one that is a client key is for this gateway.
-fn brings_own(pool: &PoolRules, keys: &ClientKeys, parts: &Parts) -> bool {
-    let is_key = match &pool.credential {
-        Credential::Bearer => keys.fill(&parts.headers, &AUTHORIZATION),
-        Credential::Header(name) => keys.fill(&parts.headers, name),
-        Credential::Cookie(_) | Credential::Query(_) => false,
-    };
-    pool.credential.carries(parts) && !is_key
 }
 
 fn hygiene(route: &Route, signed: Signed, keys: &ClientKeys, sent: &HeaderMap) -> RequestHygiene {
@@ -149,12 +155,12 @@ fn hygiene(route: &Route, signed: Signed, keys: &ClientKeys, sent: &HeaderMap) -
     }
     RequestHygiene {
         cookies: if own { ClientCookies::Pass } else { ClientCookies::Drop },
-        authorization: if signs_authorization || keys.fill(sent, &AUTHORIZATION) {
+        authorization: if signs_authorization {
             ClientAuthorization::Drop
         } else {
             ClientAuthorization::Pass
         },
-        client_keys: keys.are_set(),
+        client_keys: keys.are_set() && !own,
         set,
     }
 }
@@ -171,8 +177,15 @@ fn join_cookies(headers: &mut HeaderMap) {
     }
 }
 
+/// A Location back under its route's prefix; one that names an upstream outside of it may lie under another's.
+fn map_location(gateway: &Gateway, route: &Route, location: &str) -> Option<String> {
+    let others = || gateway.routes.iter().find_map(|other| other.destination.map_location(location));
+    let own = route.destination.map_location(location);
+    if own.is_none() && !location.starts_with('/') { others() } else { own }
+}
+
 /// The upstream's answer as the client may see it.
-fn shown(response: Response<Body>, route: &Route, signed: Signed) -> Response<Body> {
+fn shown(response: Response<Body>, gateway: &Gateway, route: &Route, signed: Signed) -> Response<Body> {
     let (mut parts, body) = response.into_parts();
     let hygiene = ResponseHygiene {
         set_cookie: if signed == Signed::Pooled { SetCookie::Drop } else { SetCookie::Pass },
@@ -181,11 +194,15 @@ fn shown(response: Response<Body>, route: &Route, signed: Signed) -> Response<Bo
             None => Sensitive::default(),
         },
     };
+    let phrase = parts.extensions.get::<ReasonPhrase>();
+    if phrase.is_some_and(|phrase| hygiene.sensitive.is_in(phrase.as_bytes())) {
+        parts.extensions.remove::<ReasonPhrase>();
+    }
     let ours = parts.headers.remove(ATTEMPTS_HEADER);
     remove_forged(&mut parts.headers);
     let upstreams_id = parts.headers.remove(REQUEST_ID);
     let added = [(ATTEMPTS_HEADER, ours), (UPSTREAM_REQUEST_ID, upstreams_id)];
-    clean_response(&mut parts.headers, &hygiene, |location| route.destination.map_location(location));
+    clean_response(&mut parts.headers, &hygiene, |location| map_location(gateway, route, location));
     for (name, value) in added {
         if let Some(value) = value {
             parts.headers.insert(name, value);

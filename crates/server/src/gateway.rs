@@ -6,18 +6,19 @@ use std::time::Duration;
 use http::{HeaderMap, Uri};
 use tidegate_api_client::transport::{AutoTransport, Proxy, TransportParams};
 use tidegate_api_client::{
-    Classifier, Credential, EntryParams, Error, ExtraCookies, Pool, ReplayMemory, RetryBudget, RetryParams,
-    Scoping, Signature, Stack, StackParams, Timeouts, UnsafeRepeats, stack,
+    Credential, EntryParams, Error, ExtraCookies, Pool, ReplayMemory, RetryBudget, RetryParams, Scoping,
+    Signature, Stack, StackParams, StandardClassifier, Timeouts, UnsafeRepeats, stack,
 };
 use tidegate_backoff_core::{Backoff, Budget};
 use tidegate_config as config;
 use tidegate_config::Settings;
-use tidegate_token_manager::{IdKey, TokenManager};
+use tidegate_token_manager::TokenManager;
 
 use crate::client_keys::ClientKeys;
 use crate::convert::{credential, headers, rule};
 use crate::pools;
 use crate::route::{Destination, Routes};
+use crate::store::SharedKey;
 
 /// The gateway as it stands: routes, pools, bounds. A reload builds a new one beside it.
 pub(crate) struct Gateway {
@@ -31,7 +32,7 @@ pub(crate) struct Gateway {
 
 /// What outlives a reload.
 struct Parts {
-    key: IdKey,
+    key: SharedKey,
     cookies: ExtraCookies,
     memory: (u64, ReplayMemory),
     transports: Transports,
@@ -71,20 +72,14 @@ pub(crate) enum BuildError {
     Transport { origin: String, source: Error },
     #[error("the upstream's host cannot stand in a URI")]
     Host(#[from] http::uri::InvalidUri),
-    #[error("no randomness for the tokens' ids")]
-    Key(#[source] std::io::Error),
 }
 
 impl Gateway {
     /// The first gateway of the process.
-    pub(crate) fn new(settings: Settings) -> Result<Self, BuildError> {
-        let key = match &settings.store.key {
-            Some(key) => IdKey::from_bytes(key.expose().as_bytes()),
-            None => IdKey::random().map_err(|error| BuildError::Key(std::io::Error::other(error)))?,
-        };
+    pub(crate) fn new(settings: Settings, key: SharedKey) -> Result<Self, BuildError> {
         let memory = (settings.retry.replay_memory, replay_memory(&settings));
         let parts = Parts { key, cookies: ExtraCookies::random(), memory, transports: Transports::new() };
-        Self::build(settings, parts, &[], &[])
+        Self::build(settings, parts, &[], &[], &ClientKeys::default())
     }
 
     /// A gateway with new settings that takes over the tokens' states, the budgets and the connections.
@@ -96,7 +91,7 @@ impl Gateway {
         };
         let Parts { key, cookies, transports, .. } = &self.parts;
         let parts = Parts { key: key.clone(), cookies: *cookies, memory, transports: transports.clone() };
-        Self::build(settings, parts, &self.pools, &self.budgets)
+        Self::build(settings, parts, &self.pools, &self.budgets, &self.client_keys)
     }
 
     fn build(
@@ -104,10 +99,11 @@ impl Gateway {
         mut parts: Parts,
         old_pools: &[TokenManager],
         old_budgets: &[(String, RetryBudget)],
+        old_keys: &ClientKeys,
     ) -> Result<Self, BuildError> {
         // What can fail comes first: a reload that fails must leave the old pools as they are.
         let transports = transports(&settings, &parts.transports)?;
-        let pools = pools::build(&settings, &parts.key, old_pools);
+        let pools = pools::build(&settings, &parts.key.get(), old_pools);
         let budgets = budgets(&settings, old_budgets);
         let routes = settings.routes.iter().zip(&transports).map(|(route, (_, transport))| {
             let pool = route.pool.as_deref().and_then(|name| settings.pool(name));
@@ -127,7 +123,7 @@ impl Gateway {
         });
         let routes = Routes::new(routes.collect::<Result<Vec<_>, BuildError>>()?);
         parts.transports = transports;
-        let client_keys = ClientKeys::new(settings.server.client_keys.clone());
+        let client_keys = ClientKeys::new(settings.server.client_keys.clone(), old_keys);
         Ok(Self { routes, client_keys, pools, budgets, parts, settings })
     }
 }
@@ -232,8 +228,9 @@ fn stack_params(
             request_timeout: route.request_timeout,
             replay_limit: usize::try_from(route.replay_limit).unwrap_or(usize::MAX),
             replay_memory: parts.memory.1.clone(),
-            budget,
+            observer: None,
         },
+        budget,
         retry: RetryParams {
             backoff: Backoff::new(settings.retry.schedule, settings.retry.jitter),
             max_retries: route.max_retries,
@@ -251,7 +248,7 @@ fn stack_params(
             signature.extra_cookies = route.token_cookies.then_some(parts.cookies);
             Some(Pool { manager, signature, scoping: scoping(&pool.scope, route) })
         }),
-        classifier: Classifier::new(settings.rules.iter().filter_map(rule).collect()),
+        classifier: Arc::new(StandardClassifier::new(settings.rules.iter().filter_map(rule).collect())),
         timeouts: Timeouts { attempt: route.attempt_timeout, body_idle: route.body_idle_timeout },
     }
 }

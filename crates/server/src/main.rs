@@ -10,6 +10,7 @@ mod body_limit;
 mod cli;
 mod client_ip;
 mod client_keys;
+mod client_rate;
 mod commands;
 mod convert;
 mod demo;
@@ -18,8 +19,10 @@ mod forward;
 mod gateway;
 mod hygiene;
 mod listen;
+mod live;
 mod log;
 mod metrics;
+mod notify;
 mod operator;
 mod panics;
 mod pools;
@@ -32,6 +35,7 @@ mod server;
 mod shed;
 mod signals;
 mod state;
+mod store;
 mod target;
 mod trip;
 
@@ -46,6 +50,9 @@ fn main() -> std::process::ExitCode {
         Command::Check => commands::check::run(cli.config),
         Command::Config => commands::config::run(cli.config),
         Command::Schedule => commands::schedule::run(cli.config),
-        Command::Demo { lasting } => commands::demo::run(lasting),
+        Command::Demo { lasting, open } => commands::demo::run(lasting, open),
+        Command::Tokens { operation } => commands::tokens::run(cli.config, operation),
+        Command::Healthcheck { ready } => commands::healthcheck::run(cli.config, ready),
+        Command::Completions { shell } => commands::completions::run(shell),
     }
 }

@@ -9,6 +9,8 @@ use prometheus::{
 use tidegate_api_client::{Attempt, Attempts, Cause, Ended, Fault};
 use tidegate_token_manager::{Reason, State, TokenStatus};
 
+use crate::live::Service;
+
 #[cfg(test)]
 mod tests;
 
@@ -33,6 +35,8 @@ const OUTCOMES: [&str; 8] = [
     "configuration",
     "caller",
 ];
+/// What becomes of a client's requests; `limited` is its own rate's doing.
+const CLIENT_OUTCOMES: [&str; 4] = ["served", "failed", "limited", "left"];
 /// Why an attempt was followed by another: the fault of an answer, or the kind of the error.
 const RETRY_REASONS: [&str; 11] = [
     "upstream",
@@ -59,6 +63,7 @@ pub(crate) struct Metrics {
     request_seconds: Histogram,
     attempts: IntCounterVec,
     retries: IntCounterVec,
+    clients: IntCounterVec,
     token_wait_seconds: Histogram,
     in_flight: IntGauge,
     shed: IntCounter,
@@ -71,6 +76,17 @@ pub(crate) struct Scrape {
     pub(crate) pools: Vec<(String, Vec<TokenStatus>)>,
     /// Each upstream's origin and how many retries its budget would grant now.
     pub(crate) budgets: Vec<(String, u64)>,
+    /// The store, if there is one beyond the process.
+    pub(crate) store: Option<StoreScrape>,
+}
+
+/// How the store does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StoreScrape {
+    pub(crate) connected: bool,
+    pub(crate) told: u64,
+    pub(crate) heard: u64,
+    pub(crate) failures: u64,
 }
 
 impl Metrics {
@@ -103,6 +119,11 @@ impl Metrics {
             "tidegate_retries_total",
             "Calls that followed a failed one, by how that ended.",
             &["reason"],
+        )?;
+        let clients = counters(
+            "tidegate_client_requests_total",
+            "Requests of each client that has a key, by what became of them.",
+            &["client", "outcome"],
         )?;
         let request_seconds = histogram(
             "tidegate_request_duration_seconds",
@@ -138,6 +159,7 @@ impl Metrics {
             request_seconds,
             attempts,
             retries,
+            clients,
             token_wait_seconds,
             in_flight,
             shed,
@@ -158,6 +180,27 @@ impl Metrics {
         self.request_seconds.observe(took.as_secs_f64());
     }
 
+    /// Makes the series of these clients, at zero where they are new.
+    pub(crate) fn know_clients<'a>(&self, names: impl IntoIterator<Item = &'a str>) {
+        for name in names {
+            for outcome in CLIENT_OUTCOMES {
+                self.clients.with_label_values(&[name, outcome]);
+            }
+        }
+    }
+
+    /// A request of the client whose key has this name is over; no status for a caller that had gone.
+    pub(crate) fn client(&self, name: &str, status: Option<http::StatusCode>, attempts: usize) {
+        let outcome = match (Service::of(status), status) {
+            (Service::Served, _) => "served",
+            (Service::Left, _) => "left",
+            // Without an attempt a 429 is the gateway's own.
+            (Service::Failed, Some(http::StatusCode::TOO_MANY_REQUESTS)) if attempts == 0 => "limited",
+            (Service::Failed, _) => "failed",
+        };
+        self.clients.with_label_values(&[name, outcome]).inc();
+    }
+
     /// What a request's attempts came to.
     pub(crate) fn attempted(&self, route: &str, attempts: &Attempts) {
         let mut before: Option<&Attempt> = None;
@@ -171,6 +214,11 @@ impl Metrics {
             }
             before = Some(attempt);
         }
+    }
+
+    /// How many requests are under way.
+    pub(crate) fn under_way(&self) -> u64 {
+        u64::try_from(self.in_flight.get()).unwrap_or_default()
     }
 
     pub(crate) fn shed(&self) {
@@ -257,5 +305,34 @@ fn state_families(scrape: &Scrape) -> prometheus::Result<Vec<prometheus::proto::
         #[expect(clippy::cast_precision_loss, reason = "a gauge is a float; no balance comes near 2^53")]
         gauge.set(*balance as f64);
     }
+    if let Some(store) = &scrape.store {
+        store_families(&registry, store)?;
+    }
     Ok(registry.gather())
+}
+
+fn store_families(registry: &Registry, store: &StoreScrape) -> prometheus::Result<()> {
+    let connected = IntGauge::new(
+        "tidegate_store_connected",
+        "Whether the store is read and told of changes (1), or the gateway goes on alone (0).",
+    )?;
+    let news = IntCounterVec::new(
+        Opts::new(
+            "tidegate_store_news_total",
+            "Changes of tokens that were told to the store or heard from it.",
+        ),
+        &["direction"],
+    )?;
+    let failures = IntCounter::new(
+        "tidegate_store_failures_total",
+        "How often the store could not be reached, read or written.",
+    )?;
+    registry.register(Box::new(connected.clone()))?;
+    registry.register(Box::new(news.clone()))?;
+    registry.register(Box::new(failures.clone()))?;
+    connected.set(i64::from(store.connected));
+    news.with_label_values(&["told"]).inc_by(store.told);
+    news.with_label_values(&["heard"]).inc_by(store.heard);
+    failures.inc_by(store.failures);
+    Ok(())
 }

@@ -3,9 +3,11 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use tidegate_store::Status;
 use tidegate_token_manager::{TokenId, TokenStatus, UnknownToken};
 
-use crate::admin::{Operation, Operator, Readiness, Reloaded};
+use crate::admin::{Operation, Operator, Overview, PoolOverview, Readiness, Reloaded};
+use crate::live::Live;
 use crate::reload::Reloader;
 use crate::state::State;
 
@@ -17,7 +19,11 @@ pub(crate) struct Running {
 
 impl Operator for Running {
     fn readiness(&self) -> Readiness {
-        if self.state.is_stopping() { Readiness::Stopping } else { Readiness::Ready }
+        match &self.state.store {
+            _ if self.state.is_stopping() => Readiness::Stopping,
+            Some(store) if store.link.status() == Status::Starting => Readiness::Starting,
+            _ => Readiness::Ready,
+        }
     }
 
     fn tokens(&self) -> Vec<(String, Vec<TokenStatus>)> {
@@ -49,5 +55,27 @@ impl Operator for Running {
 
     fn metrics(&self) -> String {
         self.state.metrics.render(&self.state.scrape())
+    }
+
+    fn live(&self) -> &Live {
+        &self.state.live
+    }
+
+    fn overview(&self) -> Overview {
+        let gateway = self.state.gateway();
+        let pools = gateway.pools.iter().map(|pool| PoolOverview {
+            name: pool.name().to_owned(),
+            waiting: pool.waiting(),
+            predicted_wait: pool.predicted_wait(),
+        });
+        Overview {
+            pools: pools.collect(),
+            budgets: self.state.budgets(),
+            in_flight: self.state.metrics.under_way(),
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.state.has_ended()
     }
 }

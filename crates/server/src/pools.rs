@@ -18,9 +18,9 @@ pub(crate) fn build(settings: &Settings, key: &IdKey, old: &[TokenManager]) -> V
                     manager.set_params(params);
                     // What a program prints under a known name is that token renewed.
                     if pool.command.is_some() {
-                        manager.renew(specs)
+                        manager.renew(specs);
                     } else {
-                        manager.reload(specs)
+                        manager.reload(specs);
                     }
                     manager.clone()
                 }

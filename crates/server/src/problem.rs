@@ -1,6 +1,7 @@
 //! Our own errors on the wire: RFC 9457 `application/problem+json`.
 
 use std::error::Error as StdError;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,9 +11,10 @@ use http::header::{
 use http::{Response, StatusCode};
 use http_body_util::Full;
 use serde::Serialize;
-use tidegate_api_client::Error;
+use tidegate_api_client::{BodyIdle, Error, whole_seconds};
 use tidegate_token_manager::Exhausted;
 
+use crate::client_rate::TooFast;
 use crate::listen::RequestBodyError;
 use crate::target::Refusal;
 
@@ -38,9 +40,8 @@ pub(crate) enum Problem {
     BodyBroken,
     #[error("the request body is longer than {limit} bytes")]
     BodyTooLarge { limit: u64 },
-    #[cfg_attr(not(test), expect(dead_code, reason = "no setting bounds the rate of a client yet"))]
-    #[error("this client has sent too many requests")]
-    ClientRate { retry_in: Duration },
+    #[error("client {client} may send {} requests in {:?}", too_fast.quota, too_fast.window)]
+    ClientRate { client: Arc<str>, too_fast: TooFast },
     #[error("{limit} requests are under way, and no more are taken")]
     Shed { limit: usize },
     #[error("the gateway is about to stop")]
@@ -83,6 +84,9 @@ impl Problem {
             Self::Target(Refusal::Method(_)) => {
                 (S::METHOD_NOT_ALLOWED, "method-not-allowed", "The method is not allowed")
             }
+            Self::Target(Refusal::TransferCoding) => {
+                (S::NOT_IMPLEMENTED, "no-transfer-coding", "The transfer coding is not understood")
+            }
             Self::Target(Refusal::Upgrade) => {
                 (S::NOT_IMPLEMENTED, "no-upgrade", "Upgrades are not supported")
             }
@@ -122,7 +126,7 @@ impl Problem {
     /// How long to stay away, where that is known and helps.
     fn retry_in(&self) -> Option<Duration> {
         match self {
-            Self::ClientRate { retry_in } => Some(*retry_in),
+            Self::ClientRate { too_fast, .. } => Some(too_fast.retry_in),
             Self::Exhausted(exhausted) => exhausted.retry_in,
             // What runs ends any moment; another gateway may take over at once.
             Self::Shed { .. } | Self::Stopping => Some(Duration::from_secs(1)),
@@ -159,8 +163,24 @@ impl Problem {
             fields.insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
         }
         fields.extend(self.field());
+        if let Self::ClientRate { client, too_fast } = self {
+            fields.extend(rate_limit(client, too_fast));
+        }
         response
     }
+}
+
+/// The fields of draft-ietf-httpapi-ratelimit-headers-10. A client's name needs no escapes: it is letters, digits,
+/// `_`, `-` and `.`.
+fn rate_limit(client: &str, too_fast: &TooFast) -> [(HeaderName, HeaderValue); 2] {
+    let TooFast { quota, window, retry_in } = *too_fast;
+    let text = |text: String| HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(""));
+    let policy = format!("\"{client}\";q={quota};w={}", whole_seconds(window));
+    let left = format!("\"{client}\";r=0;t={}", whole_seconds(retry_in));
+    [
+        (HeaderName::from_static("ratelimit-policy"), text(policy)),
+        (HeaderName::from_static("ratelimit"), text(left)),
+    ]
 }
 
 impl From<&Error> for Problem {
@@ -190,6 +210,9 @@ fn broken_body(cause: &(dyn StdError + 'static)) -> Problem {
         if let Some(RequestBodyError::Idle(timeout)) = error.downcast_ref() {
             return Problem::BodyStalled(*timeout);
         }
+        if let Some(BodyIdle(timeout)) = error.downcast_ref() {
+            return Problem::BodyStalled(*timeout);
+        }
         if let Some(BodyLimitExceeded { limit }) = error.downcast_ref() {
             return Problem::BodyTooLarge { limit: *limit };
         }
@@ -203,11 +226,6 @@ fn broken_body(cause: &(dyn StdError + 'static)) -> Problem {
 #[error("the body is longer than {limit} bytes")]
 pub(crate) struct BodyLimitExceeded {
     pub(crate) limit: u64,
-}
-
-/// Rounded up, and at least 1: who comes back after 0 s comes too early.
-fn whole_seconds(wait: Duration) -> u64 {
-    wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1)
 }
 
 /// A problem document.

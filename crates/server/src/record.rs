@@ -1,4 +1,4 @@
-//! Begins a request's notes, and writes them into the metrics and the access log when it is over.
+//! Begins a request's notes, and writes them into the metrics, the live figures and the access log when it is over.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use tower::{Layer, Service};
 
 use crate::access_log;
+use crate::live::{Asked, Live, Seen};
 use crate::metrics::{Metrics, NO_ROUTE};
 use crate::panics::Panicked;
 use crate::problem::Problem;
@@ -23,13 +24,16 @@ const CLIENT_CLOSED_REQUEST: u16 = 499;
 
 /// Adds [`Record`] to the steps below.
 #[derive(Clone)]
-pub(crate) struct RecordLayer(pub(crate) Arc<Metrics>);
+pub(crate) struct RecordLayer {
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) live: Arc<Live>,
+}
 
 impl<S> Layer<S> for RecordLayer {
     type Service = Record<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        Record { inner, metrics: self.0.clone() }
+        Record { inner, layer: self.clone() }
     }
 }
 
@@ -37,7 +41,7 @@ impl<S> Layer<S> for RecordLayer {
 #[derive(Clone)]
 pub(crate) struct Record<S> {
     inner: S,
-    metrics: Arc<Metrics>,
+    layer: RecordLayer,
 }
 
 impl<S, B> Service<Request<B>> for Record<S>
@@ -56,12 +60,17 @@ where
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
         let trip = Trip::default();
         let started = Instant::now();
-        let in_flight = self.metrics.begin();
+        let RecordLayer { metrics, live } = self.layer.clone();
+        let in_flight = metrics.begin();
         let id = request_id::of(request.extensions()).to_owned();
-        let entry =
-            access_log::Entry::new(&id, request.method(), request.uri().path(), trip.clone(), started);
+        let asked = Arc::new(Asked {
+            id: id.clone(),
+            method: request.method().clone(),
+            path: request.uri().path().to_owned(),
+        });
+        let entry = access_log::Entry::new(asked.clone(), trip.clone(), started);
         request.extensions_mut().insert(trip.clone());
-        let mut count = Count { metrics: self.metrics.clone(), trip, started, status: None };
+        let mut count = Count { metrics, live, asked, trip, started, status: None };
         let answer = self.inner.call(request);
         Box::pin(async move {
             let Ok(mut response) = answer.await;
@@ -79,6 +88,8 @@ where
 /// Counts a request and its attempts once, when its head is there or its caller has gone.
 struct Count {
     metrics: Arc<Metrics>,
+    live: Arc<Live>,
+    asked: Arc<Asked>,
     trip: Trip,
     started: Instant,
     status: Option<StatusCode>,
@@ -88,7 +99,23 @@ impl Drop for Count {
     fn drop(&mut self) {
         let route = self.trip.route().unwrap_or(NO_ROUTE);
         let gone = StatusCode::from_u16(CLIENT_CLOSED_REQUEST).unwrap_or(StatusCode::REQUEST_TIMEOUT);
-        self.metrics.answered(route, self.status.unwrap_or(gone), self.started.elapsed());
-        self.metrics.attempted(route, &self.trip.journey().attempts());
+        let now = Instant::now();
+        let took = now.saturating_duration_since(self.started);
+        let attempts = self.trip.journey().attempts();
+        self.metrics.answered(route, self.status.unwrap_or(gone), took);
+        self.metrics.attempted(route, &attempts);
+        if let Some(client) = self.trip.key_name() {
+            self.metrics.client(client, self.status, attempts.count());
+        }
+        let seen = Seen {
+            asked: self.asked.clone(),
+            route: route.to_owned(),
+            client: self.trip.client().cloned(),
+            status: self.status,
+            attempts,
+            at: self.started,
+            took,
+        };
+        self.live.record(seen, now);
     }
 }

@@ -24,11 +24,14 @@ pub(crate) struct Reloader {
     state: Arc<State>,
     load: Load,
     turn: Mutex<()>,
+    /// The token files as they were when the gateway was built: a change before the watch began counts too.
+    first_seen: Vec<Stamp>,
 }
 
 impl Reloader {
     pub(crate) fn new(state: Arc<State>, load: Load) -> Self {
-        Self { state, load, turn: Mutex::new(()) }
+        let first_seen = stamps(&state.gateway().settings);
+        Self { state, load, turn: Mutex::new(()), first_seen }
     }
 
     /// Reloads; on any fault the old settings stay, and the faults are logged and returned.
@@ -83,7 +86,7 @@ impl Reloader {
 
     /// Reloads whenever a token file has changed; never ends.
     pub(crate) async fn watch_token_files(&self) {
-        let mut seen = stamps(&self.state.gateway().settings);
+        let mut seen = self.first_seen.clone();
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
             let now = stamps(&self.state.gateway().settings);

@@ -75,6 +75,10 @@ impl<T> Routes<T> {
         Self(routes)
     }
 
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().map(|(_, route)| route)
+    }
+
     /// The one with the longest prefix of `path`. A prefix ends where a segment does: `/api` is none of `/apix`.
     pub(crate) fn find(&self, path: &str) -> Option<&T> {
         self.0.iter().find(|(prefix, _)| is_below(path, prefix)).map(|(_, route)| route)
@@ -114,10 +118,14 @@ fn map_location(location: &str, upstream: Origin<'_>, prefix: &str, rewrite: &st
     let end = path.find(['?', '#']).unwrap_or(path.len());
     let (path, tail) = path.split_at(end);
     let path = if path.is_empty() { "/" } else { path };
-    if !is_below(path, rewrite) {
+    // `/base` for a rewrite of `/base/`: its own folder.
+    let rest = if rewrite.strip_suffix('/') == Some(path) {
+        ""
+    } else if is_below(path, rewrite) {
+        path.strip_prefix(rewrite).unwrap_or_default()
+    } else {
         return None;
-    }
-    let rest = path.strip_prefix(rewrite).unwrap_or_default();
+    };
     let mapped = format!("{prefix}{rest}{tail}");
     // `//x` would be a host to a browser; a dot segment, which it removes, keeps it a path (RFC 3986, section 4.2).
     let mapped = if mapped.starts_with("//") { format!("/.{mapped}") } else { mapped };
@@ -135,6 +143,7 @@ fn path_at<'a>(location: &'a str, upstream: Origin<'_>) -> Option<&'a str> {
     };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
+    let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     let (host, port) = match authority.rsplit_once(':') {
         Some((host, "")) => (host, upstream.default_port()),
         Some((host, port)) if !port.contains(']') => (host, port.parse().ok()?),
@@ -209,7 +218,7 @@ mod tests {
             ("https://up.example", "/", "/", "https://up.example:444/a", same),
             ("https://up.example", "/", "/", "https://up.example.evil/a", same),
             ("https://up.example", "/", "/", "https://up.example@evil/a", same),
-            ("https://up.example", "/", "/", "https://u@up.example/a", same),
+            ("https://up.example", "/", "/", "https://u:p@up.example/a", Some("/a")),
             ("https://up.example", "/", "/", "https://up.example:x/a", same),
             ("https://up.example", "/", "/", "mailto:a@up.example", same),
             // A port, an IPv6 address.

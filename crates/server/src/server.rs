@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidegate_config::{Host, Listen, Loaded, Settings};
+use tidegate_config::{Host, Listen, Loaded, Settings, show_duration};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -15,9 +15,16 @@ use crate::metrics::Metrics;
 use crate::operator::Running;
 use crate::reload::{Load, Reloader};
 use crate::state::State;
+use crate::store::{SharedKey, StoreStartError, Stored};
 
 /// What operators have under way may take this long once the gateway itself has ended.
 const ADMIN_GRACE: Duration = Duration::from_secs(1);
+
+/// A store that has not been read by then is read while the gateway serves; it is ready once that is done, or
+/// has failed.
+const FIRST_READ: Duration = Duration::from_millis(500);
+/// The latest changes may take this long to be stored at the end.
+const LAST_WRITE: Duration = Duration::from_secs(2);
 
 /// Why a gateway does not start.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +33,8 @@ pub(crate) enum StartError {
     Bind(#[from] BindError),
     #[error(transparent)]
     Build(#[from] BuildError),
+    #[error(transparent)]
+    Store(#[from] StoreStartError),
     #[error("the metrics cannot be set up")]
     Metrics(#[from] prometheus::Error),
     #[error("there is no randomness for the sessions of the operators' listener")]
@@ -53,7 +62,14 @@ impl Server {
             None => None,
         };
         let metrics = Metrics::new(settings.routes.iter().map(|route| route.prefix.as_str()))?;
-        let state = Arc::new(State::new(Gateway::new(settings)?, metrics));
+        let key = SharedKey::new(&settings.store)?;
+        let gateway = Gateway::new(settings, key.clone())?;
+        let store = Stored::start(&gateway.settings.store, &key, gateway.pools.clone())?;
+        if let Some(store) = &store {
+            // The first request should not meet a token that rests. A store that is slow is not waited for.
+            store.link.first_read(FIRST_READ).await;
+        }
+        let state = Arc::new(State::new(gateway, metrics, store));
         let reloader = Arc::new(Reloader::new(state.clone(), load));
         let admin = match admin_bound {
             Some((bound, params)) => {
@@ -112,9 +128,13 @@ impl Server {
         };
         watcher.abort();
         refresher.abort();
+        state.set_ended();
         drop(admin_stop);
         if let Some(admin) = admin {
             let _ = admin.await;
+        }
+        if let Some(store) = &state.store {
+            store.link.stop(LAST_WRITE).await;
         }
         match served.cut {
             0 => tracing::info!("stopped"),
@@ -133,15 +153,41 @@ impl Server {
             preset = settings.preset.as_str(),
             "listening"
         );
-        match self.admin_addresses().as_slice() {
-            [] => tracing::info!("no admin listener over TCP"),
-            addresses => tracing::info!(admin = %addresses.join(","), "operators"),
+        let server = &settings.server;
+        let clients = match server.client_keys.len() {
+            0 if server.listen.is_local() => "anyone on this machine".to_owned(),
+            0 => "anyone who reaches it".to_owned(),
+            keys => format!("holders of {keys} client keys"),
+        };
+        tracing::info!(
+            open_to = clients,
+            max_in_flight = server.max_in_flight,
+            max_connections = server.max_connections,
+            request_timeout = %show_duration(server.request_timeout),
+            drain_delay = %show_duration(server.drain_delay),
+            shutdown_grace = %show_duration(server.shutdown_grace),
+            "limits"
+        );
+        match &settings.admin {
+            None => tracing::info!("no admin listener"),
+            Some(admin) => {
+                let tcp = self.admin_addresses();
+                let address = if tcp.is_empty() { admin.listen.to_string() } else { tcp.join(",") };
+                // Without a key the settings allow no other address than a local one.
+                let operators =
+                    if admin.key.is_some() { "holders of the admin key" } else { "anyone on this machine" };
+                tracing::info!(admin = %address, open_to = operators, "operators");
+            }
+        }
+        if let Some(store) = &self.state.store {
+            tracing::info!(place = %store.place, status = ?store.link.status(), "store");
         }
         for pool in settings.pools_in_use() {
             tracing::info!(
                 pool = pool.name,
                 tokens = pool.tokens.len(),
                 strategy = pool.strategy.as_str(),
+                max_wait = %show_duration(pool.max_wait),
                 "pool"
             );
         }

@@ -1,6 +1,6 @@
 //! The check of a request's target and Host: what is refused before anything else looks at it.
 
-use http::header::{HOST, UPGRADE};
+use http::header::{HOST, TRANSFER_ENCODING, UPGRADE};
 use http::uri::{Authority, PathAndQuery};
 use http::{HeaderMap, Method, Uri, Version};
 
@@ -25,6 +25,8 @@ pub(crate) enum Refusal {
     Method(RefusedMethod),
     #[error("this gateway does not switch protocols")]
     Upgrade,
+    #[error("the only transfer coding that is understood is chunked")]
+    TransferCoding,
 }
 
 /// A method that never reaches an upstream.
@@ -61,6 +63,9 @@ pub(crate) fn check(
     check_path(target.path())?;
     if asks_for_upgrade(headers) {
         return Err(Refusal::Upgrade);
+    }
+    if !codings_are_understood(headers) {
+        return Err(Refusal::TransferCoding);
     }
     Ok(target)
 }
@@ -132,17 +137,35 @@ impl Segment {
 
 /// RFC 9112, section 3.2. HTTP/2 brings the host as `:authority`, which hyper puts into the URI.
 fn check_host(uri: &Uri, version: Version, headers: &HeaderMap) -> Result<(), Refusal> {
+    let authority = uri.authority().filter(|_| version == Version::HTTP_2).map(Authority::as_str);
+    if authority.is_some_and(|authority| !is_host(authority)) {
+        return Err(Refusal::HostInvalid);
+    }
     let mut hosts = headers.get_all(HOST).iter();
     match (hosts.next(), hosts.next()) {
         (Some(_), Some(_)) => Err(Refusal::HostDoubled),
         (Some(host), None) => match host.to_str() {
+            // RFC 9113, section 8.3.1: the two must not differ.
+            Ok(host) if authority.is_some_and(|authority| !authority.eq_ignore_ascii_case(host)) => {
+                Err(Refusal::HostInvalid)
+            }
             Ok(host) if is_host(host) => Ok(()),
             _ => Err(Refusal::HostInvalid),
         },
         (None, _) if version == Version::HTTP_11 => Err(Refusal::HostMissing),
-        (None, _) if version == Version::HTTP_2 && uri.authority().is_none() => Err(Refusal::HostMissing),
+        (None, _) if version == Version::HTTP_2 && authority.is_none() => Err(Refusal::HostMissing),
         (None, _) => Ok(()),
     }
+}
+
+/// RFC 9112, section 6.1: what came in a coding that nobody here takes off would go on as if it were the content.
+fn codings_are_understood(headers: &HeaderMap) -> bool {
+    let fields = headers.get_all(TRANSFER_ENCODING).iter();
+    let codings = fields.flat_map(|value| value.as_bytes().split(|b| *b == b',')).map(<[u8]>::trim_ascii);
+    codings
+        .into_iter()
+        .filter(|coding| !coding.is_empty())
+        .all(|coding| coding.eq_ignore_ascii_case(b"chunked"))
 }
 
 /// `uri-host [ ":" port ]`.
@@ -193,6 +216,22 @@ mod tests {
 
     fn get(target: &str) -> Result<String, Refusal> {
         checked("GET", target, Version::HTTP_11, &[("host", "x")])
+    }
+
+    #[test]
+    fn a_coding_that_nobody_takes_off_is_refused() {
+        for (codings, understood) in [
+            (&["chunked"][..], true),
+            (&["Chunked, "], true),
+            (&["gzip, chunked"], false),
+            (&["gzip", "chunked"], false),
+            (&["identity"], false),
+        ] {
+            let mut headers = vec![("host", "a")];
+            headers.extend(codings.iter().map(|coding| ("transfer-encoding", *coding)));
+            let want = if understood { Ok("/".to_owned()) } else { Err(Refusal::TransferCoding) };
+            assert_eq!(checked("POST", "/", Version::HTTP_11, &headers), want, "{codings:?}");
+        }
     }
 
     #[test]
@@ -290,6 +329,9 @@ mod tests {
             ":authority is enough"
         );
         assert_eq!(checked("GET", "/", Version::HTTP_2, &[]), Err(Refusal::HostMissing));
+        assert_eq!(checked("GET", "http://u:p@a/", Version::HTTP_2, &[]), Err(Refusal::HostInvalid));
+        assert_eq!(checked("GET", "http://a/", Version::HTTP_2, &[("host", "b")]), Err(Refusal::HostInvalid));
+        assert_eq!(checked("GET", "http://a/", Version::HTTP_2, &[("host", "A")]).as_deref(), Ok("/"));
     }
 
     #[test]

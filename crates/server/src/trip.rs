@@ -12,7 +12,14 @@ pub(crate) struct Trip(Arc<Notes>);
 struct Notes {
     journey: Journey,
     route: OnceLock<String>,
-    client: OnceLock<Arc<str>>,
+    client: OnceLock<(Arc<str>, Known)>,
+}
+
+/// How a client is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    ByKey,
+    ByAddress,
 }
 
 impl Trip {
@@ -29,11 +36,17 @@ impl Trip {
         self.0.route.get().map(String::as_str)
     }
 
-    pub(crate) fn set_client(&self, client: &Arc<str>) {
-        self.0.client.get_or_init(|| client.clone());
+    pub(crate) fn set_client(&self, client: &Arc<str>, known: Known) {
+        self.0.client.get_or_init(|| (client.clone(), known));
     }
 
-    pub(crate) fn client(&self) -> Option<&str> {
-        self.0.client.get().map(|client| &**client)
+    /// The name of the client's key, else its address; none when nobody asked who it is.
+    pub(crate) fn client(&self) -> Option<&Arc<str>> {
+        self.0.client.get().map(|(client, _)| client)
+    }
+
+    /// The name of the client's key, if it brought one.
+    pub(crate) fn key_name(&self) -> Option<&str> {
+        self.0.client.get().filter(|(_, known)| *known == Known::ByKey).map(|(client, _)| &**client)
     }
 }

@@ -1,6 +1,7 @@
 //! What a token's leases share with its pool.
 
 use std::fmt;
+use std::sync::atomic::AtomicU64 as PlainU64;
 use std::sync::{Arc, Weak};
 
 use crate::manager::Shared;
@@ -37,7 +38,8 @@ impl Home {
 /// whether anybody attends stand in one word: a lease that ends learns in the same step whether the pool must
 /// hear of it, and whoever begins to attend sees every end that did not see it.
 pub(crate) struct Entry {
-    pub(crate) id: TokenId,
+    /// Changed by a new key alone, under the lock.
+    id: PlainU64,
     pub(crate) value: Token,
     pub(crate) home: Arc<Home>,
     name: Mutex<Option<Box<str>>>,
@@ -53,7 +55,7 @@ const ATTENTION: u64 = 1 << 32;
 impl Entry {
     pub(crate) fn new(id: TokenId, value: Token, name: Option<String>, home: Arc<Home>) -> Self {
         Self {
-            id,
+            id: u64::from_be_bytes(id.to_bytes()).into(),
             value,
             home,
             name: Mutex::new(name.map(String::into_boxed_str)),
@@ -61,6 +63,15 @@ impl Entry {
             use_and_attention: AtomicU64::new(0),
             last_status: AtomicU16::new(0),
         }
+    }
+
+    pub(crate) fn id(&self) -> TokenId {
+        TokenId::from_bytes(self.id.load(Ordering::Relaxed).to_be_bytes())
+    }
+
+    /// The id under another key.
+    pub(crate) fn set_id(&self, id: TokenId) {
+        self.id.store(u64::from_be_bytes(id.to_bytes()), Ordering::Relaxed);
     }
 
     pub(crate) fn name(&self) -> Option<String> {
@@ -136,7 +147,7 @@ impl Entry {
 
 impl fmt::Debug for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entry").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("Entry").field("id", &self.id()).finish_non_exhaustive()
     }
 }
 

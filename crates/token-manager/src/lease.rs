@@ -42,7 +42,7 @@ impl Lease {
 
     /// What stands for it.
     pub fn id(&self) -> TokenId {
-        self.loan.entry.id
+        self.loan.entry.id()
     }
 
     /// What to call it where people can see it: its name, or its id.
@@ -52,7 +52,7 @@ impl Lease {
 
     /// What to keep of it.
     pub fn stamp(&self) -> LeaseStamp {
-        LeaseStamp { id: self.loan.entry.id, lane: self.loan.lane, generation: self.loan.generation }
+        LeaseStamp { id: self.loan.entry.id(), lane: self.loan.lane, generation: self.loan.generation }
     }
 
     /// Tells what came of the attempt, as soon as the head of the response is there. Only the first call

@@ -2,10 +2,11 @@
 
 mod desk;
 mod lanes;
+mod share;
 mod waiting;
 
 use std::fmt;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, RwLock, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -51,8 +52,8 @@ pub struct TokenManager {
 }
 
 pub(crate) struct Shared {
-    name: String,
-    key: IdKey,
+    name: Arc<str>,
+    key: RwLock<IdKey>,
     lanes: Mutex<Lanes>,
     /// Told of each rejection of a token.
     rejected: Notify,
@@ -65,7 +66,7 @@ impl TokenManager {
         let shared = Arc::new_cyclic(|shared: &Weak<Shared>| {
             let home = Arc::new(Home::of(shared.clone()));
             let lanes = Mutex::new(Lanes::new(Desk::new(params, specs, home, now())));
-            Shared { name: name.to_owned(), key, lanes, rejected: Notify::new() }
+            Shared { name: name.into(), key: RwLock::new(key), lanes, rejected: Notify::new() }
         });
         Self { shared }
     }
@@ -184,15 +185,20 @@ impl TokenManager {
     /// A token that stays, known by its value, keeps its state and its leases. One that goes gets no new
     /// request. One that comes is ready, also where it is a new value under a known name.
     pub fn reload(&self, specs: Vec<TokenSpec>) {
-        let specs = with_ids(&self.shared.key, specs);
-        self.shared.change(|lanes, now| lanes.reload(specs, Renewed::No, now));
+        self.reload_renewed(specs, Renewed::No);
     }
 
     /// As [`reload`](Self::reload), but a new value under the name of a token that goes is that token renewed: it
     /// keeps its limits and its rest, unless it was the old value that was rejected.
     pub fn renew(&self, specs: Vec<TokenSpec>) {
-        let specs = with_ids(&self.shared.key, specs);
-        self.shared.change(|lanes, now| lanes.reload(specs, Renewed::ByName, now));
+        self.reload_renewed(specs, Renewed::ByName);
+    }
+
+    fn reload_renewed(&self, specs: Vec<TokenSpec>, renewed: Renewed) {
+        // Held to the end: a new key must not come between the ids and their entry.
+        let key = self.shared.key.read().unwrap_or_else(PoisonError::into_inner);
+        let specs = with_ids(&key, specs);
+        self.shared.change(|lanes, now| lanes.reload(specs, renewed, now));
     }
 
     /// Waits until a token is rejected; one that was since this was last awaited counts.
@@ -253,6 +259,7 @@ impl Shared {
         lanes.serve_all(now, &mut wakers);
         let result = change(&mut lanes, now);
         lanes.serve_all(now, &mut wakers);
+        lanes.base_mut().call_courier(&mut wakers);
         result
     }
 
@@ -303,6 +310,7 @@ impl Shared {
         if !nobody_waits {
             lanes.serve_all(now, &mut wakers);
         }
+        lanes.base_mut().call_courier(&mut wakers);
     }
 }
 

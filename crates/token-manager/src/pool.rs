@@ -12,6 +12,7 @@ mod blame;
 mod forecast;
 mod gate;
 mod groups;
+mod ledger;
 mod loan;
 mod moment;
 mod operate;
@@ -20,6 +21,7 @@ mod record;
 mod reload;
 mod scopes;
 mod select;
+mod touched;
 mod wakes;
 mod window;
 
@@ -37,14 +39,16 @@ use blame::Blame;
 pub(crate) use forecast::Forecast;
 use gate::{Pass, Way};
 use groups::Groups;
+use ledger::Ledger;
 pub(crate) use loan::{Loan, Told};
 use moment::{Moment, Origin};
-use places::Places;
+use places::{IdHash, Places};
 pub(crate) use record::Generation;
 pub(crate) use record::Rejection;
 use record::{Bounds, Effect, Kind, Record, Standing};
 pub(crate) use reload::Renewed;
 use select::Selector;
+use touched::Touched;
 use wakes::Wakes;
 use window::{Frame, Window};
 
@@ -61,10 +65,14 @@ pub(crate) struct Pool {
     records: Vec<Record>,
     places: Places,
     /// Tokens that a reload took away while leases of them were out: kept until the last one ends.
-    retired: HashMap<TokenId, Record>,
+    retired: HashMap<TokenId, Record, IdHash>,
     /// Which reload the indices of a loan are from.
     epoch: u32,
     generations: u64,
+    /// Ids that tokens had under an earlier key.
+    aliases: HashMap<TokenId, TokenId, IdHash>,
+    /// What is told to others, where there are any.
+    ledger: Option<Ledger>,
     selector: Selector,
     wakes: Wakes,
     tally: Tally,
@@ -98,9 +106,11 @@ impl Pool {
             latest: Moment::BEFORE,
             records: Vec::new(),
             places: Places::default(),
-            retired: HashMap::new(),
+            retired: HashMap::default(),
             epoch: 0,
             generations: 0,
+            aliases: HashMap::default(),
+            ledger: None,
             selector: Selector::new(params.strategy, &[], 0),
             wakes: Wakes::new(0),
             tally: Tally::default(),
@@ -293,7 +303,7 @@ impl Pool {
             self.refresh(index);
         }
         if self.has_others && self.params.max_concurrency != 0 {
-            self.lent.push(loan.entry.id);
+            self.lent.push(loan.entry.id());
         }
         if passes[1].is_probe() {
             self.refresh_group(group);
@@ -303,7 +313,7 @@ impl Pool {
 
     /// Changes the record that a loan is of, wherever a reload has put it, and what follows from it.
     fn change<R>(&mut self, loan: &Loan, change: impl FnOnce(&mut Record) -> R) -> Option<R> {
-        let id = loan.entry.id;
+        let id = loan.entry.id();
         let index = if loan.epoch == self.epoch { Some(loan.index as usize) } else { self.place(id) };
         if let Some(index) = index {
             let result = change(&mut self.records[index]);
@@ -350,6 +360,17 @@ impl Pool {
             _ if known == Kind::Timed => self.wakes.set(index, None),
             _ => {}
         }
+        if self.records[index].touched.any() {
+            self.note(index);
+        }
+    }
+
+    fn note(&mut self, index: usize) {
+        let record = &mut self.records[index];
+        let touched = std::mem::take(&mut record.touched);
+        if let Some(ledger) = &mut self.ledger {
+            ledger.note(record.entry.id(), touched, self.latest);
+        }
     }
 
     fn bounds(&mut self, index: usize) -> Bounds {
@@ -378,7 +399,8 @@ impl Pool {
     }
 
     fn place(&self, id: TokenId) -> Option<usize> {
-        self.places.get(id, |index| self.records[index].entry.id)
+        let id_at = |index: usize| self.records[index].entry.id();
+        self.places.get(id, id_at).or_else(|| self.places.get(*self.aliases.get(&id)?, id_at))
     }
 
     fn next_generation(&mut self) -> Generation {

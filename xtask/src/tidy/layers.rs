@@ -1,4 +1,4 @@
-//! Imports run one way: server -> api-client -> token-manager -> backoff-core, and config beside them.
+//! Imports run one way: server -> api-client -> token-manager -> backoff-core, and config and store beside them.
 
 use std::fs;
 
@@ -13,8 +13,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("backoff-core", &[]),
     ("config", &["backoff-core"]),
     ("token-manager", &["backoff-core"]),
+    ("store", &["token-manager", "backoff-core"]),
     ("api-client", &["token-manager", "backoff-core"]),
-    ("server", &["config", "api-client", "token-manager", "backoff-core"]),
+    ("server", &["config", "api-client", "store", "token-manager", "backoff-core"]),
 ];
 
 /// Reads the resolved graphs of all crates. `crates` are folders, `crates/name`.

@@ -20,6 +20,7 @@ const MODULES: &[(&str, &[&str], &str)] = &[
         TRANSPORTS,
         "belongs in api-client's transport: the layers above work over any service",
     ),
+    ("redis", &["crates/store/src/redis/"], "belongs in the Redis store: a pool knows stores by their trait"),
     ("axum", &["crates/server/src/"], "belongs in the server: the other crates serve nothing"),
     ("dotenvy", &["crates/config/src/"], "belongs in config, which alone reads settings"),
 ];

@@ -96,7 +96,11 @@ fn a_requests_own_credential_is_found_and_taken_out() {
     let rows: &[Row<'_>] = &[
         (session(), "/", &[("cookie", "PHPSESSID=own")], true, "/", &[]),
         (session(), "/", &[("cookie", "a=b;PHPSESSID=own;c=d")], true, "/", &[("cookie", "a=b; c=d")]),
-        (session(), "/", &[("cookie", "a=b"), ("cookie", "PHPSESSID=")], true, "/", &[("cookie", "a=b")]),
+        (session(), "/", &[("cookie", "a=b"), ("cookie", "PHPSESSID=own")], true, "/", &[("cookie", "a=b")]),
+        // What was cleared is no credential.
+        (session(), "/", &[("cookie", "a=b; PHPSESSID=")], false, "/", &[("cookie", "a=b")]),
+        (session(), "/", &[("cookie", "PHPSESSID; a=b")], false, "/", &[("cookie", "a=b")]),
+        (Credential::Bearer, "/", &[("authorization", " ")], false, "/", &[]),
         (
             session(),
             "/",

@@ -11,11 +11,13 @@ fn plain() -> RetryParams {
 struct Case {
     fault: Fault,
     told: Option<Duration>,
+    quota: Option<Duration>,
     status: Option<u16>,
     surely_unsent: bool,
     method: Method,
     key: bool,
     held: bool,
+    repeat: Option<Repeat>,
     retries: u32,
     switches: u32,
     left: Option<Duration>,
@@ -25,11 +27,13 @@ struct Case {
 const FAILED_GET: Case = Case {
     fault: Fault::Upstream,
     told: None,
+    quota: None,
     status: Some(503),
     surely_unsent: false,
     method: Method::GET,
     key: false,
     held: true,
+    repeat: None,
     retries: 0,
     switches: 0,
     left: None,
@@ -43,12 +47,13 @@ fn decide(params: &RetryParams, case: &Case) -> Decision {
     }
     let now = Instant::now();
     let situation = Situation {
-        verdict: Verdict { told: case.told, ..Verdict::new(case.fault) },
+        verdict: Verdict { fault: case.fault, told: case.told, quota: case.quota },
         status: case.status.map(|status| StatusCode::from_u16(status).unwrap()),
         surely_unsent: case.surely_unsent,
         method: &case.method,
         headers: &headers,
         body_is_held: case.held,
+        repeat: case.repeat,
         progress: Progress { retries: case.retries, switches: case.switches, backoff: Duration::ZERO },
         now,
         deadline: case.left.map(|left| now + left),
@@ -83,6 +88,12 @@ fn an_upstream_fault_is_retried_only_when_every_condition_holds() {
         ("a POST that met a 429", Case { status: Some(429), method: Method::POST, ..FAILED_GET }, after(500)),
         ("a told delay is a floor", Case { told: Some(MS(3000)), ..FAILED_GET }, after(3000)),
         ("a short one does not shorten", Case { told: Some(MS(0)), ..FAILED_GET }, after(500)),
+        (
+            "the reset of an empty quota is a floor too",
+            Case { quota: Some(MS(4000)), ..FAILED_GET },
+            after(4000),
+        ),
+        ("a far one rests the token alone", Case { quota: Some(MS(90_000)), ..FAILED_GET }, after(500)),
         ("the longest that is waited for", Case { told: Some(MS(30_000)), ..FAILED_GET }, after(30_000)),
         ("a longer one is not slept", Case { told: Some(MS(30_001)), ..FAILED_GET }, Return),
         (
@@ -133,4 +144,35 @@ fn a_told_delay_is_spread_by_a_share_of_the_base_and_only_with_jitter() {
     let case = Case { told: Some(MS(10_000)), ..FAILED_GET };
     let Decision::Retry { wait } = decide(&RetryParams::default(), &case) else { panic!("retried") };
     assert!(wait > MS(10_000) && wait <= MS(10_500), "{wait:?}");
+}
+
+#[test]
+fn a_request_may_say_itself_whether_it_is_repeated() {
+    let post = Case { method: Method::POST, ..FAILED_GET };
+    let limited = Case { fault: Fault::TokenLimited, status: Some(429), ..FAILED_GET };
+    let retry = Decision::Retry { wait: MS(500) };
+    let rows = [
+        ("POST", Case { repeat: None, ..post }, Decision::Return),
+        ("harmless POST", Case { repeat: Some(Repeat::Harmless), ..post_again() }, retry),
+        ("harmful GET", Case { repeat: Some(Repeat::Harmful), ..FAILED_GET }, Decision::Return),
+        ("harmful, unsent", Case { repeat: Some(Repeat::Harmful), surely_unsent: true, ..FAILED_GET }, retry),
+        (
+            "harmful with a key",
+            Case { repeat: Some(Repeat::Harmful), key: true, ..FAILED_GET },
+            Decision::Return,
+        ),
+        (
+            "never, unsent",
+            Case { repeat: Some(Repeat::Never), surely_unsent: true, ..FAILED_GET },
+            Decision::Return,
+        ),
+        ("never switched", Case { repeat: Some(Repeat::Never), ..limited }, Decision::Return),
+    ];
+    for (what, case, expected) in rows {
+        assert_eq!(decide(&plain(), &case), expected, "{what}");
+    }
+}
+
+fn post_again() -> Case {
+    Case { method: Method::POST, ..FAILED_GET }
 }

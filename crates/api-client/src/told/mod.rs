@@ -20,7 +20,8 @@ pub(crate) use self::window::windows;
 ///
 /// `Retry-After` counts on every status from 300. When a quota is full again counts only on a refusal (429) that
 /// has no `Retry-After`, and only for a quota that may be the reason: one that is used up, or that does not tell
-/// what is left of it. Good answers carry the same fields, and ask for nothing with them.
+/// what is left of it; and on a failure (5xx) a reset that stands alone. Good answers carry the same fields, and ask
+/// for nothing with them.
 ///
 /// Dates and epoch seconds are read against the response's own `Date`, so that a clock that is wrong on one side
 /// does no harm; without one against `now`.
@@ -42,6 +43,7 @@ pub fn told_delay(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> O
     let origin = origin(headers, now);
     match retry_after(headers, origin) {
         None if status == StatusCode::TOO_MANY_REQUESTS => reset_of_a_refusal(headers, origin),
+        None if status.is_server_error() => reset_that_stands_alone(headers, origin),
         told => told,
     }
 }
@@ -70,6 +72,17 @@ pub(crate) fn reset_of_a_refusal(headers: &HeaderMap, origin: SystemTime) -> Opt
     let mut longest = None;
     windows(headers, origin, |Window { empty, reset }| {
         if empty != Some(false) {
+            longest = longest.max(reset);
+        }
+    });
+    longest
+}
+
+/// A reset without a word of what is left: on a failure it can only say when to return.
+fn reset_that_stands_alone(headers: &HeaderMap, origin: SystemTime) -> Option<Duration> {
+    let mut longest = None;
+    windows(headers, origin, |Window { empty, reset }| {
+        if empty.is_none() {
             longest = longest.max(reset);
         }
     });

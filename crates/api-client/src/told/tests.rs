@@ -142,7 +142,10 @@ fn a_reset_is_a_told_delay_only_where_it_is_the_reason_of_a_refusal() {
         (429, &[("ratelimit", r#""burst";r=0;t=2, "day";r=40;t=3600"#)], secs(2.0)),
         // Retry-After is the upstream's last word on this request.
         (429, &[("retry-after", "5"), ("x-ratelimit-reset", "60")], secs(5.0)),
-        (503, &[("x-ratelimit-reset", "60")], None),
+        // A failure that names a moment says when to return; one whose quota is not used up does not.
+        (503, &[("x-ratelimit-reset", "60")], secs(60.0)),
+        (500, &[("retry-after", "5"), ("x-ratelimit-reset", "60")], secs(5.0)),
+        (502, &[("x-ratelimit-remaining", "4711"), ("x-ratelimit-reset", "60")], None),
         (200, &[("x-ratelimit-reset", "60")], None),
         (404, &[("x-ratelimit-reset", "60")], None),
     ];

@@ -8,6 +8,8 @@ use http::{Request, Response, Uri};
 use hyper_util::client::proxy::matcher::Matcher;
 use tower::Service;
 
+use super::hyper::HyperFuture;
+use super::reqwest::ReqwestFuture;
 use super::{HyperTransport, Proxy, ReqwestTransport, TransportParams};
 use crate::{Body, Error};
 
@@ -40,6 +42,10 @@ fn applies(proxy: &Proxy, upstream: &Uri) -> bool {
         Proxy::Off => false,
         Proxy::All(_) => true,
         Proxy::Environment { http, https, all, no_proxy } => {
+            // curl's way to say that no host is reached by a proxy; the matcher does not know it.
+            if no_proxy.as_deref().is_some_and(|hosts| hosts.split(',').any(|host| host.trim() == "*")) {
+                return false;
+            }
             let value = |variable: &Option<String>| variable.clone().unwrap_or_default();
             let matcher = Matcher::builder()
                 .all(value(all))
@@ -55,7 +61,7 @@ fn applies(proxy: &Proxy, upstream: &Uri) -> bool {
 impl Service<Request<Body>> for AutoTransport {
     type Response = Response<Body>;
     type Error = Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Error>> + Send>>;
+    type Future = AutoFuture;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         match self {
@@ -66,8 +72,28 @@ impl Service<Request<Body>> for AutoTransport {
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         match self {
-            Self::Direct(transport) => transport.call(request),
-            Self::Proxied(transport) => transport.call(request),
+            Self::Direct(transport) => AutoFuture::Direct(transport.call(request)),
+            Self::Proxied(transport) => AutoFuture::Proxied(transport.call(request)),
+        }
+    }
+}
+
+/// A request on its way by either.
+#[must_use = "futures do nothing unless polled"]
+pub enum AutoFuture {
+    /// Directly.
+    Direct(HyperFuture),
+    /// Through a proxy.
+    Proxied(ReqwestFuture),
+}
+
+impl Future for AutoFuture {
+    type Output = Result<Response<Body>, Error>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.get_mut() {
+            Self::Direct(response) => Pin::new(response).poll(cx),
+            Self::Proxied(response) => Pin::new(response).poll(cx),
         }
     }
 }
@@ -93,6 +119,7 @@ mod tests {
             (variables("", "http://p:1", "", ""), "https://a.example/", true),
             (variables("", "", "http://p:1", ""), "https://a.example/", true),
             (variables("", "", "http://p:1", "example"), "https://a.example/", false),
+            (variables("", "", "http://p:1", "*"), "https://a.example/", false),
             (variables("", "", "http://p:1", "127.0.0.0/8"), "http://127.0.0.1:80/", false),
         ];
         for (proxy, upstream, want) in rows {

@@ -14,6 +14,8 @@ pub(super) enum Stage {
     Connecting,
     /// There was one.
     Sending,
+    /// Another's client, which does not say.
+    Unknown,
 }
 
 /// Reads the causes of `error` from the outside in; the first that is known decides.
@@ -23,6 +25,7 @@ pub(super) fn read(error: BoxError, stage: Stage) -> Error {
         (Some(meaning), _) => meaning(error),
         (None, Stage::Connecting) => Error::Connect(error),
         (None, Stage::Sending) => Error::Reset(error),
+        (None, Stage::Unknown) => Error::Transport(error),
     }
 }
 

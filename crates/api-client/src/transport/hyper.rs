@@ -5,7 +5,7 @@ use std::{
     future::Future,
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
@@ -14,7 +14,7 @@ use http::{Request, Response, Uri};
 use http_body::Body as HttpBody;
 use hyper_rustls::HttpsConnector;
 use hyper_util::{
-    client::legacy::{Client, connect::HttpConnector},
+    client::legacy::{Client, ResponseFuture, connect::HttpConnector},
     rt::{TokioExecutor, TokioTimer},
 };
 use tower::Service;
@@ -23,7 +23,7 @@ use super::{
     Proxy, TransportParams, Version,
     failure::{self, Stage},
     incoming,
-    outgoing::Outgoing,
+    outgoing::{Breakage, Outgoing},
     tls,
 };
 use crate::body::{Body, BoxError};
@@ -90,7 +90,7 @@ where
 {
     type Response = Response<Body>;
     type Error = Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Error>> + Send>>;
+    type Future = HyperFuture;
 
     /// Always ready: connections are made as they are needed.
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
@@ -100,24 +100,47 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let (mut parts, body) = request.into_parts();
         if let Err(error) = super::check_target(&parts.uri) {
-            return Box::pin(std::future::ready(Err(error)));
+            return HyperFuture(Step::Refused(Some(error)));
         }
         // The connection decides; a request that came in as HTTP/2 must not ask for it here.
         parts.version = http::Version::HTTP_11;
         let (body, breakage) = Outgoing::new(Body::new(body));
         super::tell_empty(&mut parts, &body);
         let response = self.client.request(Request::from_parts(parts, body));
-        Box::pin(async move {
-            let error = match response.await {
-                Ok(response) => return Ok(incoming::received(response, breakage.upload())),
-                Err(error) => error,
-            };
-            if let Some(error) = breakage.take() {
-                return Err(Error::RequestBody(error));
-            }
-            let stage = if error.is_connect() { Stage::Connecting } else { Stage::Sending };
-            Err(failure::read(error.into(), stage))
-        })
+        HyperFuture(Step::Sent { response, breakage })
+    }
+}
+
+/// A request on its way. It has no box of its own: hyper's is one.
+#[must_use = "futures do nothing unless polled"]
+pub struct HyperFuture(Step);
+
+enum Step {
+    /// It cannot be sent as it is.
+    Refused(Option<Error>),
+    Sent {
+        response: ResponseFuture,
+        breakage: Breakage,
+    },
+}
+
+impl Future for HyperFuture {
+    type Output = Result<Response<Body>, Error>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let (response, breakage) = match &mut self.get_mut().0 {
+            Step::Refused(error) => return Poll::Ready(Err(error.take().unwrap_or(Error::Closed))),
+            Step::Sent { response, breakage } => (response, breakage),
+        };
+        let error = match ready!(Pin::new(response).poll(cx)) {
+            Ok(response) => return Poll::Ready(Ok(incoming::received(response, breakage.upload()))),
+            Err(error) => error,
+        };
+        if let Some(error) = breakage.take() {
+            return Poll::Ready(Err(Error::RequestBody(error)));
+        }
+        let stage = if error.is_connect() { Stage::Connecting } else { Stage::Sending };
+        Poll::Ready(Err(failure::read(error.into(), stage)))
     }
 }
 

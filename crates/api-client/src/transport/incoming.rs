@@ -25,23 +25,80 @@ pub(super) enum Upload {
 /// same, and that must not look like an end.
 pub(super) fn received<B>(response: Response<B>, upload: Upload) -> Response<Body>
 where
-    B: HttpBody<Data = Bytes> + Unpin + Send + 'static,
-    B::Error: Into<BoxError>,
+    B: HttpBody,
+    Received: From<Stream<B>>,
 {
-    if response.version() != Version::HTTP_2 {
-        return response.map(Body::new);
-    }
+    let version = response.version();
     response.map(|body| {
-        let missing = match (body.size_hint().exact(), upload) {
-            (Some(length), _) => Missing::Bytes(length),
-            (None, Upload::Ready) => Missing::End,
-            (None, Upload::Streamed) => Missing::Unknown,
+        let missing = match (version, body.size_hint().exact(), upload) {
+            (Version::HTTP_2, Some(length), _) => Missing::Bytes(length),
+            (Version::HTTP_2, None, Upload::Ready) => Missing::End,
+            _ => Missing::Unknown,
         };
-        Body::new(Stream { body, missing })
+        Body::received(Stream { body, missing }.into())
     })
 }
 
-struct Stream<B> {
+/// A response body of one of the transports.
+pub(crate) enum Received {
+    #[cfg(feature = "hyper")]
+    Hyper(Stream<hyper::body::Incoming>),
+    #[cfg(feature = "reqwest")]
+    Reqwest(Stream<reqwest::Body>),
+}
+
+#[cfg(feature = "hyper")]
+impl From<Stream<hyper::body::Incoming>> for Received {
+    fn from(stream: Stream<hyper::body::Incoming>) -> Self {
+        Self::Hyper(stream)
+    }
+}
+
+#[cfg(feature = "reqwest")]
+impl From<Stream<reqwest::Body>> for Received {
+    fn from(stream: Stream<reqwest::Body>) -> Self {
+        Self::Reqwest(stream)
+    }
+}
+
+impl HttpBody for Received {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        match self.get_mut() {
+            #[cfg(feature = "hyper")]
+            Self::Hyper(stream) => stream.poll(cx, Into::into),
+            // The URL may hold the token.
+            #[cfg(feature = "reqwest")]
+            Self::Reqwest(stream) => stream.poll(cx, |error| error.without_url().into()),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            #[cfg(feature = "hyper")]
+            Self::Hyper(stream) => stream.body.is_end_stream(),
+            #[cfg(feature = "reqwest")]
+            Self::Reqwest(stream) => stream.body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            #[cfg(feature = "hyper")]
+            Self::Hyper(stream) => stream.body.size_hint(),
+            #[cfg(feature = "reqwest")]
+            Self::Reqwest(stream) => stream.body.size_hint(),
+        }
+    }
+}
+
+/// A client's body, and what of it is missing.
+pub(crate) struct Stream<B> {
     body: B,
     missing: Missing,
 }
@@ -60,17 +117,11 @@ enum Missing {
 #[error("the upstream broke off the response body")]
 struct BrokenOff;
 
-impl<B> HttpBody for Stream<B>
-where
-    B: HttpBody<Data = Bytes> + Unpin,
-    B::Error: Into<BoxError>,
-{
-    type Data = Bytes;
-    type Error = BoxError;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
+impl<B: HttpBody<Data = Bytes> + Unpin> Stream<B> {
+    fn poll(
+        &mut self,
         cx: &mut Context<'_>,
+        boxed: impl FnOnce(B::Error) -> BoxError,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let polled = ready!(Pin::new(&mut self.body).poll_frame(cx));
         Poll::Ready(match polled {
@@ -82,7 +133,7 @@ where
             }
             Some(Err(error)) => {
                 self.missing = Missing::Unknown;
-                Some(Err(error.into()))
+                Some(Err(boxed(error)))
             }
             None if self.body.is_end_stream() => None,
             // Told once: after its error a body is at its end.
@@ -91,13 +142,5 @@ where
                 Missing::Bytes(_) | Missing::End => Some(Err(BrokenOff.into())),
             },
         })
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }

@@ -13,6 +13,8 @@ mod hyper;
 #[cfg(any(feature = "hyper", feature = "reqwest"))]
 mod incoming;
 #[cfg(any(feature = "hyper", feature = "reqwest"))]
+pub(crate) use self::incoming::Received;
+#[cfg(any(feature = "hyper", feature = "reqwest"))]
 mod outgoing;
 #[cfg(feature = "reqwest")]
 mod reqwest;
@@ -20,11 +22,11 @@ mod reqwest;
 mod tls;
 
 #[cfg(all(feature = "hyper", feature = "reqwest"))]
-pub use self::auto::AutoTransport;
+pub use self::auto::{AutoFuture, AutoTransport};
 #[cfg(feature = "hyper")]
-pub use self::hyper::HyperTransport;
+pub use self::hyper::{HyperFuture, HyperTransport};
 #[cfg(feature = "reqwest")]
-pub use self::reqwest::ReqwestTransport;
+pub use self::reqwest::{ReqwestFuture, ReqwestTransport};
 
 /// What both transports are made with.
 #[derive(Clone, Debug)]
@@ -98,6 +100,28 @@ impl fmt::Debug for Proxy {
             Self::Environment { .. } => "Environment { .. }",
         })
     }
+}
+
+/// What an error of some client says, be it one of these transports' or not.
+#[cfg(any(feature = "hyper", feature = "reqwest"))]
+pub(crate) fn read_error(error: crate::BoxError) -> crate::Error {
+    let connecting = is_connect(&*error);
+    let stage = if connecting { failure::Stage::Connecting } else { failure::Stage::Unknown };
+    failure::read(error, stage)
+}
+
+#[cfg(any(feature = "hyper", feature = "reqwest"))]
+fn is_connect(error: &(dyn std::error::Error + 'static)) -> bool {
+    use hyper_util::client::legacy::Error as HyperError;
+
+    if error.downcast_ref::<HyperError>().is_some_and(HyperError::is_connect) {
+        return true;
+    }
+    #[cfg(feature = "reqwest")]
+    if error.downcast_ref::<::reqwest::Error>().is_some_and(::reqwest::Error::is_connect) {
+        return true;
+    }
+    false
 }
 
 /// Both clients send to absolute `http` and `https` targets alone.

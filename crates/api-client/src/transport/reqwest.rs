@@ -4,21 +4,21 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
 use bytes::Bytes;
+use http::uri::{Authority, PathAndQuery, Uri};
 use http::{Request, Response};
 use http_body::Body as HttpBody;
-use http_body_util::BodyExt;
 use reqwest::{Client, ClientBuilder, NoProxy, redirect};
 use tower::Service;
 
 use super::{
     Proxy, TransportParams, Version,
     failure::{self, Stage},
-    incoming::{self, Upload},
+    incoming,
     outgoing::{Breakage, Outgoing},
     tls,
 };
@@ -111,7 +111,7 @@ where
 {
     type Response = Response<Body>;
     type Error = Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Error>> + Send>>;
+    type Future = ReqwestFuture;
 
     /// Always ready: connections are made as they are needed.
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
@@ -121,46 +121,79 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let (mut parts, body) = request.into_parts();
         if let Err(error) = super::check_target(&parts.uri) {
-            return Box::pin(std::future::ready(Err(error)));
+            return ReqwestFuture(Step::Refused(Some(error)));
         }
-        // The connection decides; a request that came in as HTTP/2 must not ask for it here.
-        parts.version = http::Version::HTTP_11;
         let body = Body::new(body);
         super::tell_empty(&mut parts, &body);
         let (body, breakage) = match body.into_ready() {
-            Ok(bytes) => (bytes.into(), Breakage::default()),
+            Ok(bytes) if bytes.is_empty() => (None, Breakage::default()),
+            Ok(bytes) => (Some(bytes.into()), Breakage::default()),
             Err(body) => {
                 let (body, breakage) = Outgoing::new(body);
-                (reqwest::Body::wrap(body), breakage)
+                (Some(reqwest::Body::wrap(body)), breakage)
             }
         };
-        let request = match reqwest::Request::try_from(Request::from_parts(parts, body)) {
-            Ok(request) => request,
-            Err(error) => {
-                let error = Error::Configuration(error.without_url().into());
-                return Box::pin(std::future::ready(Err(error)));
-            }
+        let url = match url(&parts.uri) {
+            Ok(url) => url,
+            Err(error) => return ReqwestFuture(Step::Refused(Some(error))),
         };
-        let response = self.client.execute(request);
-        Box::pin(async move {
-            let error = match response.await {
-                Ok(response) => return Ok(received(response, breakage.upload())),
-                // The URL may hold the token.
-                Err(error) => error.without_url(),
-            };
-            if let Some(error) = breakage.take() {
-                return Err(Error::RequestBody(error));
-            }
-            if error.is_builder() {
-                return Err(Error::Configuration(error.into()));
-            }
-            let stage = if error.is_connect() { Stage::Connecting } else { Stage::Sending };
-            Err(failure::read(error.into(), stage))
-        })
+        // A new request, with HTTP/1.1 for its version: the connection decides.
+        let mut request = reqwest::Request::new(parts.method, url);
+        *request.headers_mut() = parts.headers;
+        *request.body_mut() = body;
+        ReqwestFuture(Step::Sent { response: self.client.call(request), breakage })
     }
 }
 
-fn received(response: reqwest::Response, upload: Upload) -> Response<Body> {
-    let response = Response::<reqwest::Body>::from(response);
-    incoming::received(response.map(|body| body.map_err(reqwest::Error::without_url)), upload)
+/// The target as the URL standard has it.
+fn url(target: &Uri) -> Result<reqwest::Url, Error> {
+    let scheme = target.scheme_str().unwrap_or_default();
+    let authority = target.authority().map_or("", Authority::as_str);
+    let path = target.path_and_query().map_or("", PathAndQuery::as_str);
+    let mut text = String::with_capacity(scheme.len() + 3 + authority.len() + path.len());
+    for part in [scheme, "://", authority, path] {
+        text.push_str(part);
+    }
+    // Its errors do not hold the URL, which may hold the token.
+    reqwest::Url::parse(&text).map_err(|error| Error::Configuration(error.into()))
+}
+
+/// A request on its way. It has no box of its own.
+#[must_use = "futures do nothing unless polled"]
+pub struct ReqwestFuture(Step);
+
+enum Step {
+    /// It cannot be sent as it is.
+    Refused(Option<Error>),
+    Sent {
+        response: <Client as Service<reqwest::Request>>::Future,
+        breakage: Breakage,
+    },
+}
+
+impl Future for ReqwestFuture {
+    type Output = Result<Response<Body>, Error>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let (response, breakage) = match &mut self.get_mut().0 {
+            Step::Refused(error) => return Poll::Ready(Err(error.take().unwrap_or(Error::Closed))),
+            Step::Sent { response, breakage } => (response, breakage),
+        };
+        let error = match ready!(Pin::new(response).poll(cx)) {
+            Ok(response) => {
+                let response = Response::<reqwest::Body>::from(response);
+                return Poll::Ready(Ok(incoming::received(response, breakage.upload())));
+            }
+            // The URL may hold the token.
+            Err(error) => error.without_url(),
+        };
+        if let Some(error) = breakage.take() {
+            return Poll::Ready(Err(Error::RequestBody(error)));
+        }
+        if error.is_builder() {
+            return Poll::Ready(Err(Error::Configuration(error.into())));
+        }
+        let stage = if error.is_connect() { Stage::Connecting } else { Stage::Sending };
+        Poll::Ready(Err(failure::read(error.into(), stage)))
+    }
 }

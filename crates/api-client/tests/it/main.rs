@@ -2,6 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
+mod cancel;
+mod contract;
+mod overrides;
 mod retries;
 mod script;
 mod switches;

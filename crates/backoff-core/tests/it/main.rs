@@ -3,6 +3,9 @@
 mod budget;
 #[cfg(feature = "backoff")]
 mod compat;
+mod contention;
 mod domain;
 mod golden;
+#[cfg(feature = "serde")]
+mod serde;
 mod strategies;

@@ -32,7 +32,7 @@ pub(crate) static STORE: Entry<StorePlace> = Entry::new(
     &["TIDEGATE_STORE"],
     Fixed("memory:"),
     Form::Text(parse::store_place),
-    "Where cool-downs are kept: `memory:` (later `file:PATH`, `redis://...`)",
+    "Where cool-downs and disables are kept: `memory:`, `file:PATH`, or shared by replicas in `redis://...` (`rediss://`, `unix://`)",
 )
 .private(Privacy::Url);
 

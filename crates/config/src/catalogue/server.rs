@@ -98,7 +98,7 @@ pub(crate) static CLIENT_KEYS: Entry<Vec<ClientKey>> = Entry::new(
     &["TIDEGATE_CLIENT_KEYS"],
     Absent("none"),
     Form::List(parse::client_keys),
-    "Who may use the gateway: `name=key,...`, sent as `Authorization: Bearer` or `X-Api-Key`",
+    "Who may use the gateway: `name=key,...`, sent as `Authorization: Bearer` or `X-Api-Key`; with `name=key rate=10/20` 10 requests a second, and 20 at once",
 )
 .private(Privacy::Counted("key"));
 

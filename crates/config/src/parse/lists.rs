@@ -1,6 +1,6 @@
 //! Settings that are lists. A text is split at its commas before it gets here; blanks are trimmed, empty parts dropped.
 
-use std::{collections::HashSet, net::IpAddr};
+use std::{collections::HashSet, net::IpAddr, num::NonZeroU32};
 
 use ipnet::IpNet;
 
@@ -8,7 +8,7 @@ use super::header::is_token;
 use crate::{
     problem::{Problem, quoted},
     secret::Secret,
-    settings::ClientKey,
+    settings::{ClientKey, ClientRate},
 };
 
 /// Turns each part, and keeps all that is wrong.
@@ -101,10 +101,15 @@ pub(crate) fn networks(parts: &[String]) -> Result<Vec<IpNet>, Vec<Problem>> {
     })
 }
 
-/// `name=key`. Names and keys are each there once.
+/// `name=key`, then ` rate=10/20` if wanted. Names and keys are each there once.
 pub(crate) fn client_keys(parts: &[String]) -> Result<Vec<ClientKey>, Vec<Problem>> {
     let mut keys = each(parts, |n, part| {
         let problem = |what: &str, mend: &str| Problem::new(format!("client key {n} {what}"), mend);
+        // A key holds no blank, so what stands after one is something else.
+        let (part, rate) = match part.trim().rsplit_once(" rate=") {
+            Some((part, rate)) => (part, Some(client_rate(rate).ok_or_else(|| problem(RATE.0, RATE.1))?)),
+            None => (part, None),
+        };
         let (name, key) = part.split_once('=').ok_or_else(|| problem("has no name", "write name=key"))?;
         let (name, key) = (name.trim(), key.trim());
         if !super::super::tokens::is_name(name) {
@@ -122,7 +127,7 @@ pub(crate) fn client_keys(parts: &[String]) -> Result<Vec<ClientKey>, Vec<Proble
                 "use visible ASCII only",
             ));
         }
-        Ok(ClientKey { name: name.to_owned(), key: Secret::new(key) })
+        Ok(ClientKey { name: name.to_owned(), key: Secret::new(key), rate })
     })?;
     let (mut names, mut values, mut bad) = (HashSet::new(), HashSet::new(), Vec::new());
     for (n, key) in keys.iter().enumerate() {
@@ -140,6 +145,21 @@ pub(crate) fn client_keys(parts: &[String]) -> Result<Vec<ClientKey>, Vec<Proble
         }
     }
     if bad.is_empty() { Ok(std::mem::take(&mut keys)) } else { Err(bad) }
+}
+
+const RATE: (&str, &str) = (
+    "has a rate that is none",
+    "write rate=10/20 for 10 requests a second and 20 at once, both from 1 to 1000000",
+);
+
+/// `10/20`, or `10` for as many at once as a second.
+fn client_rate(text: &str) -> Option<ClientRate> {
+    let number = |text: &str| {
+        let number = text.trim().parse::<NonZeroU32>().ok()?;
+        (number.get() <= 1_000_000).then_some(number)
+    };
+    let (per_second, burst) = text.split_once('/').unwrap_or((text, text));
+    Some(ClientRate { per_second: number(per_second)?, burst: number(burst)? })
 }
 
 /// Tokens, literal.
@@ -184,6 +204,30 @@ mod tests {
         }
         let keys = client_keys(&parts("a=x=y== b=2")).unwrap();
         assert_eq!((keys[0].name.as_str(), keys[0].key.expose()), ("a", "x=y=="));
+    }
+
+    #[test]
+    fn a_client_key_may_have_a_rate() {
+        let keys = |text: &str| client_keys(&[format!("web=k{text}")]);
+        for (text, want) in [
+            ("", Some(None)),
+            (" rate=10/20", Some(Some((10, 20)))),
+            ("  rate=10/20 ", Some(Some((10, 20)))),
+            (" rate=5", Some(Some((5, 5)))),
+            (" rate=1000000/1", Some(Some((1_000_000, 1)))),
+            (" rate=0/20", None),
+            (" rate=10/0", None),
+            (" rate=1000001", None),
+            (" rate=10/", None),
+            (" rate=10/1m", None),
+            (" rate=", None),
+            (" pace=10", None),
+        ] {
+            let rate = |key: &ClientKey| key.rate.map(|rate| (rate.per_second.get(), rate.burst.get()));
+            assert_eq!(keys(text).ok().map(|keys| rate(&keys[0])), want, "{text:?}");
+        }
+        assert_eq!(keys(" rate=x").unwrap_err()[0].what, "client key 1 has a rate that is none");
+        assert_eq!(keys("rate=1").unwrap()[0].key.expose(), "krate=1", "without a blank it is of the key");
     }
 
     #[test]

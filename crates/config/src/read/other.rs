@@ -1,7 +1,7 @@
 use crate::{
     catalogue::other as entry,
     reader::{Reader, Scope},
-    settings::{Log, Store, StorePlace},
+    settings::{Log, Store},
 };
 
 pub(super) fn replicas(reader: &mut Reader<'_>) -> u32 {
@@ -19,17 +19,7 @@ pub(super) fn replicas(reader: &mut Reader<'_>) -> u32 {
 }
 
 pub(super) fn store(reader: &mut Reader<'_>) -> Store {
-    let place = reader.read(&entry::STORE);
-    if let Some(beyond) = place.value.as_ref().filter(|place| **place != StorePlace::Memory) {
-        let kind = if matches!(beyond, StorePlace::File(_)) { "file:" } else { "redis:" };
-        reader.fault(
-            place.name.clone(),
-            place.at(),
-            format!("a {kind} store is not in this version"),
-            "write memory: or leave it out; tokens then start afresh with the process",
-        );
-    }
-    Store { place: place.get(), key: reader.read(&entry::STORE_KEY).value }
+    Store { place: reader.read(&entry::STORE).get(), key: reader.read(&entry::STORE_KEY).value }
 }
 
 pub(super) fn log(reader: &mut Reader<'_>) -> Log {

@@ -25,7 +25,7 @@ pub use proxy::{Proxy, ProxyUrl, ProxyVariables};
 pub use retry::Retry;
 pub use route::{Route, RouteHeader};
 pub use rule::{HeaderMatch, Rule, RuleVerdict, Statuses};
-pub use server::{ClientKey, Server};
+pub use server::{ClientKey, ClientRate, Server};
 pub use signing::Signing;
 pub use store::{Store, StorePlace};
 pub use upstream::Upstream;

@@ -1,4 +1,4 @@
-use std::{path::PathBuf, time::Duration};
+use std::{num::NonZeroU32, path::PathBuf, time::Duration};
 
 use ipnet::IpNet;
 
@@ -35,11 +35,22 @@ pub struct Server {
     pub config_file: Option<PathBuf>,
 }
 
-/// One client of the gateway: `name=key`.
+/// One client of the gateway: `name=key`, then ` rate=10/20` if wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientKey {
     /// How logs name the client.
     pub name: String,
     /// What it sends as `Authorization: Bearer` or `X-Api-Key`.
     pub key: Secret,
+    /// How many requests it may send; none is as many as it likes.
+    pub rate: Option<ClientRate>,
+}
+
+/// A client's rate: `10/20` is 10 requests a second, and 20 at once after a pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientRate {
+    /// Requests a second, in the long run; at most a million.
+    pub per_second: NonZeroU32,
+    /// Requests at once; what is not used comes back at the rate. At most a million.
+    pub burst: NonZeroU32,
 }

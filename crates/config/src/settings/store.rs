@@ -19,6 +19,6 @@ pub enum StorePlace {
     Memory,
     /// `file:PATH`.
     File(PathBuf),
-    /// `redis://` or `rediss://`; the URL may hold a password.
+    /// `redis://`, `rediss://` or `unix://`; the URL may hold a password.
     Redis(Secret),
 }

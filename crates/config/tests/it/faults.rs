@@ -24,7 +24,7 @@ fn every_bad_variable_is_told_at_once() {
         ("TIDEGATE_LOG", "loud"),
         ("TIDEGATE_REQUEST_TIMEOUT", "1d"),
         ("TIDEGATE_MAX_IN_FLIGHT", "0"),
-        ("TIDEGATE_STORE", "redis://:pass@host:6379"),
+        ("TIDEGATE_STORE", "redis://:pass@host:63790000"),
     ])));
 }
 

@@ -1,6 +1,9 @@
 use std::pin::Pin;
+use std::time::Duration;
 
 use tidegate_token_manager::{TokenId, TokenStatus, UnknownToken};
+
+use crate::live::Live;
 
 /// What the operators' listener needs of a gateway.
 pub(crate) trait Operator: Send + Sync + 'static {
@@ -25,6 +28,33 @@ pub(crate) trait Operator: Send + Sync + 'static {
 
     /// The metrics in Prometheus' text format.
     fn metrics(&self) -> String;
+
+    /// The latest requests and figures.
+    fn live(&self) -> &Live;
+
+    /// What stands in the pools and budgets now.
+    fn overview(&self) -> Overview;
+
+    /// Whether the gateway has ended, so that nothing is left to be watched.
+    fn has_ended(&self) -> bool;
+}
+
+/// What a dashboard shows beside the tokens.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Overview {
+    pub(crate) pools: Vec<PoolOverview>,
+    /// Each upstream's origin and how many retries its budget would grant now.
+    pub(crate) budgets: Vec<(String, u64)>,
+    pub(crate) in_flight: u64,
+}
+
+/// Who waits in a pool.
+#[derive(Clone, Debug)]
+pub(crate) struct PoolOverview {
+    pub(crate) name: String,
+    pub(crate) waiting: usize,
+    /// What a request that asks for a token now has to expect; none where no token is expected at all.
+    pub(crate) predicted_wait: Option<Duration>,
 }
 
 /// Whether requests should be sent here.
@@ -32,7 +62,6 @@ pub(crate) trait Operator: Send + Sync + 'static {
 pub(crate) enum Readiness {
     Ready,
     /// The state of an earlier run, or of other replicas, has not been read yet.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the memory store has nothing to read"))]
     Starting,
     Stopping,
 }

@@ -2,17 +2,11 @@ use std::fmt::Write as _;
 
 use axum::response::Html;
 
-use super::tokens::TokenView;
-
-/// The only styles that the pages have, as a file of their own: their policy allows nothing inline.
+/// The styles of the login form, as a file of their own: its policy allows nothing inline.
 pub(super) const STYLE: &str = "\
-body{font:15px/1.5 system-ui,sans-serif;max-width:75rem;margin:2rem auto;padding:0 1rem;color:#1b1f24;background:#fff}
-h1{font-size:1.3rem}table{border-collapse:collapse;width:100%}caption{text-align:left;padding:.5rem 0}
-th,td{text-align:left;padding:.35rem .6rem;border-bottom:1px solid #d5dbe1;vertical-align:top}td.n{text-align:right}
-form{display:inline}button{font:inherit;margin-right:.3rem}.ready{color:#14653a}.cooling,.probing{color:#8a5300}
-.unavailable,.disabled{color:#a3152b}code{font-size:.9em}
-@media(prefers-color-scheme:dark){body{color:#e6e9ec;background:#14181c}th,td{border-color:#333b43}a{color:#8ab8ff}
-.ready{color:#6fd39b}.cooling,.probing{color:#f0b65e}.unavailable,.disabled{color:#ff8b98}}
+body{font:15px/1.5 system-ui,sans-serif;max-width:30rem;margin:2rem auto;padding:0 1rem;color:#1b1f24;background:#fff}
+h1{font-size:1.3rem}input,button{font:inherit;padding:.3rem .6rem;margin:.3rem .3rem .3rem 0}
+@media(prefers-color-scheme:dark){body{color:#e6e9ec;background:#14181c}}
 ";
 
 /// Text that cannot be read as markup.
@@ -34,71 +28,46 @@ impl std::fmt::Display for Escaped<'_> {
     }
 }
 
-fn page(title: &str, body: &str) -> Html<String> {
-    Html(format!(
-        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <title>{title}</title>\n<link rel=\"stylesheet\" href=\"/style.css\">\n{body}</html>\n"
-    ))
-}
-
 /// The form that asks for the key; `fault` says what was wrong with the last one.
 pub(super) fn login(fault: &str) -> Html<String> {
     let fault =
         if fault.is_empty() { String::new() } else { format!("<p role=\"alert\">{}</p>\n", Escaped(fault)) };
-    page(
-        "Tidegate: log in",
-        &format!(
-            "<h1>Tidegate</h1>\n{fault}<form method=\"post\" action=\"/login\">\n\
-             <label>Admin key <input type=\"password\" name=\"key\" autocomplete=\"current-password\" required autofocus>\
-             </label>\n<button>Log in</button>\n</form>\n"
-        ),
-    )
+    Html(format!(
+        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>Tidegate: log in</title>\n\
+         <link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"/style.css\">\n<h1>Tidegate</h1>\n\
+         {fault}<form method=\"post\" action=\"/login\">\n<label>Admin key\n\
+         <input type=\"password\" name=\"key\" autocomplete=\"current-password\" required autofocus></label>\n\
+         <button>Log in</button>\n</form>\n</html>\n"
+    ))
 }
 
-/// The tokens as they are now, with what can be done to them.
-pub(super) fn overview(tokens: &[TokenView]) -> Html<String> {
-    let mut rows = String::new();
-    for token in tokens {
-        // Writing to a String does not fail.
-        let _ = writeln!(
-            rows,
-            "<tr><td>{pool}</td><td>{name} <code>{id}</code></td><td class=\"{state}\">{state}</td><td>{why}</td>\
-             <td>{until}</td><td class=\"n\">{in_flight}</td><td class=\"n\">{requests}</td>\
-             <td class=\"n\">{successes}</td><td class=\"n\">{rate_limited}</td><td class=\"n\">{rejected}</td>\
-             <td>{reset}{bar}</td></tr>",
-            pool = Escaped(&token.pool),
-            name = Escaped(token.name.as_deref().unwrap_or_default()),
-            id = token.id,
-            state = token.state,
-            why = token.reason.unwrap_or_default(),
-            until = token.until.as_deref().unwrap_or_default(),
-            in_flight = token.in_flight,
-            requests = token.requests,
-            successes = token.successes,
-            rate_limited = token.rate_limited,
-            rejected = token.rejected,
-            reset = button(&token.id, "reset"),
-            bar = button(&token.id, if token.state == "disabled" { "enable" } else { "disable" }),
-        );
-    }
-    page(
-        "Tidegate",
-        &format!(
-            "<h1>Tidegate</h1>\n<p><a href=\"/tokens\">tokens (JSON)</a> · <a href=\"/metrics\">metrics</a> · \
-             <a href=\"/healthz\">healthz</a> · <a href=\"/readyz\">readyz</a></p>\n\
-             <table>\n<caption>{count} tokens, as they were when this page was made</caption>\n\
-             <tr><th>pool<th>token<th>state<th>reason<th>until<th>in flight<th>requests<th>successes<th>rate limited\
-             <th>rejected<th></tr>\n{rows}</table>\n\
-             <p><form method=\"post\" action=\"/tokens/reset\"><button>Reset all</button></form>\
-             <form method=\"post\" action=\"/reload\"><button>Reload the settings</button></form></p>\n",
-            count = tokens.len(),
-        ),
-    )
+/// The dashboard: one page, with its styles and its script in it.
+pub(super) struct Dashboard {
+    pub(super) page: String,
+    /// What a browser may do for it: run this script and no other, and talk to this listener alone.
+    pub(super) policy: String,
 }
 
-fn button(id: &str, operation: &str) -> String {
-    format!("<form method=\"post\" action=\"/tokens/{id}/{operation}\"><button>{operation}</button></form>")
+/// The page holds nothing of the gateway's state, which its script asks for.
+///
+/// # Errors
+///
+/// When the system has no randomness for the nonce.
+pub(super) fn dashboard() -> Result<Dashboard, getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    let nonce: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let page = include_str!("dashboard/index.html")
+        .replace("{{nonce}}", &nonce)
+        .replace("{{style}}", include_str!("dashboard/style.css"))
+        .replace("{{script}}", include_str!("dashboard/script.js"));
+    let policy = format!(
+        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src data:; \
+         connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+    );
+    Ok(Dashboard { page, policy })
 }
 
 #[cfg(test)]
@@ -106,11 +75,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_text_and_no_markup() {
+    fn a_fault_is_text_and_no_markup() {
         assert_eq!(
             Escaped("<b a='1'>\"&\"</b>").to_string(),
             "&lt;b a=&#39;1&#39;&gt;&quot;&amp;&quot;&lt;/b&gt;"
         );
         assert!(login("<oops>").0.contains("<p role=\"alert\">&lt;oops&gt;</p>"));
+    }
+
+    #[test]
+    fn the_dashboard_is_whole_and_loads_nothing() {
+        let (one, other) = (dashboard().unwrap(), dashboard().unwrap());
+        assert!(!one.page.contains("{{") && one.page.contains("EventSource"), "all is put in");
+        assert_ne!(one.policy, other.policy, "each answer has its own nonce");
+        let nonce = one.policy.split("'nonce-").nth(1).unwrap().split('\'').next().unwrap();
+        assert_eq!(one.page.matches(&format!("nonce=\"{nonce}\"")).count(), 2);
+        assert!(!one.policy.contains("unsafe"), "{}", one.policy);
+        // Namespaces are names and are not loaded.
+        let page = one.page.replace("http://www.w3.org/2000/svg", "");
+        for outside in ["http:", "https:", "//cdn", "@import", "url(", "innerHTML", "style=\"", " onclick="] {
+            let said =
+                if outside == " onclick=" { page.contains(" onclick=\"") } else { page.contains(outside) };
+            assert!(!said, "{outside}");
+        }
     }
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Path, State};
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
 use http::StatusCode;
@@ -11,8 +11,10 @@ use http::header::{
     SET_COOKIE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use serde_json::json;
+use tokio::sync::Semaphore;
 
 use super::access::{AdminParams, guard};
+use super::events::Events;
 use super::login::{Session, form_value};
 use super::page;
 use super::tokens::{Now, TokenView};
@@ -27,7 +29,11 @@ pub(super) struct Shared {
     pub(super) operator: Arc<dyn Operator>,
     pub(super) params: Arc<AdminParams>,
     pub(super) session: Session,
+    places: Arc<Semaphore>,
 }
+
+/// Open dashboards at once; each costs a look at all tokens four times a second.
+const DASHBOARDS: usize = 32;
 
 /// A login form is all that is ever sent here.
 const LONGEST_BODY: usize = 8 * 1024;
@@ -41,9 +47,15 @@ const POLICY: &str =
 ///
 /// When the system has no randomness for the sessions of the login form.
 pub(crate) fn router(operator: Arc<dyn Operator>, params: AdminParams) -> Result<Router, getrandom::Error> {
-    let shared = Shared { operator, params: Arc::new(params), session: Session::random()? };
+    let shared = Shared {
+        operator,
+        params: Arc::new(params),
+        session: Session::random()?,
+        places: Arc::new(Semaphore::new(DASHBOARDS)),
+    };
     Ok(Router::new()
-        .route("/", get(overview))
+        .route("/", get(dashboard))
+        .route("/events", get(events))
         .route("/style.css", get(style))
         .route("/login", get(login_form).post(login))
         .route("/healthz", get("ok\n"))
@@ -82,7 +94,8 @@ async fn harden(mut response: Response) -> Response {
         (REFERRER_POLICY, "same-origin"),
     ];
     for (name, value) in fields {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
+        // The dashboard has a policy of its own.
+        response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
     }
     response
 }
@@ -129,8 +142,26 @@ async fn tokens(State(shared): State<Shared>) -> Json<Vec<TokenView>> {
     Json(views(&shared))
 }
 
-async fn overview(State(shared): State<Shared>) -> impl IntoResponse {
-    page::overview(&views(&shared))
+async fn dashboard() -> Response {
+    let page::Dashboard { page, policy } = match page::dashboard() {
+        Ok(dashboard) => dashboard,
+        Err(error) => {
+            let why = error.to_string();
+            return problem(StatusCode::INTERNAL_SERVER_ERROR, "internal", "There is no randomness", &why);
+        }
+    };
+    ([(CONTENT_SECURITY_POLICY, policy)], Html(page)).into_response()
+}
+
+async fn events(State(shared): State<Shared>) -> Response {
+    let Ok(place) = shared.places.clone().try_acquire_owned() else {
+        let detail = format!("{DASHBOARDS} dashboards are open; close one");
+        return problem(StatusCode::SERVICE_UNAVAILABLE, "full", "Too many dashboards are open", &detail);
+    };
+    let events = Body::new(Events::new(shared.operator.clone(), place));
+    // nginx would hold the events back.
+    let unbuffered = (HeaderName::from_static("x-accel-buffering"), "no");
+    ([(CONTENT_TYPE, "text/event-stream"), unbuffered], events).into_response()
 }
 
 async fn reset_all(State(shared): State<Shared>) -> StatusCode {
@@ -165,24 +196,24 @@ async fn reload(State(shared): State<Shared>) -> Response {
 async fn login_form(State(shared): State<Shared>) -> Response {
     match shared.params.key {
         Some(_) => page::login("").into_response(),
-        None => to_overview(),
+        None => to_dashboard(),
     }
 }
 
 async fn login(State(shared): State<Shared>, form: Bytes) -> Response {
-    let Some(key) = &shared.params.key else { return to_overview() };
+    let Some(key) = &shared.params.key else { return to_dashboard() };
     let sent = form_value(&form, "key").unwrap_or_default();
     if !same(key.expose().as_bytes(), &sent) {
         tracing::warn!("a login with a wrong admin key");
         return (StatusCode::UNAUTHORIZED, page::login("This is not the admin key.")).into_response();
     }
-    let mut response = to_overview();
+    let mut response = to_dashboard();
     if let Ok(cookie) = HeaderValue::try_from(shared.session.cookie()) {
         response.headers_mut().insert(SET_COOKIE, cookie);
     }
     response
 }
 
-fn to_overview() -> Response {
+fn to_dashboard() -> Response {
     (StatusCode::SEE_OTHER, [(LOCATION, "/")]).into_response()
 }

@@ -1,6 +1,7 @@
 //! What an operator, a program and a foreign page get.
 
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -14,11 +15,15 @@ use tower::ServiceExt;
 
 use super::*;
 use crate::listen::Peer;
+use crate::live::Live;
 
-struct Gateway {
+pub(super) struct Gateway {
     done: Mutex<Vec<String>>,
+    disabled: Mutex<Option<TokenId>>,
     readiness: Readiness,
     reloaded: Reloaded,
+    pub(super) live: Live,
+    pub(super) ended: AtomicBool,
 }
 
 fn status(id: u8, name: Option<&str>, state: State, reason: Option<Reason>) -> TokenStatus {
@@ -42,6 +47,12 @@ fn status(id: u8, name: Option<&str>, state: State, reason: Option<Reason>) -> T
     }
 }
 
+impl Gateway {
+    pub(super) fn disable(&self, id: TokenId) {
+        *self.disabled.lock().unwrap() = Some(id);
+    }
+}
+
 impl Operator for Gateway {
     fn readiness(&self) -> Readiness {
         self.readiness
@@ -49,7 +60,10 @@ impl Operator for Gateway {
 
     fn tokens(&self) -> Vec<(String, Vec<TokenStatus>)> {
         let cooling = status(0x7f, None, State::Cooling, Some(Reason::RateLimited));
-        let ready = status(0x1d, Some("<main>"), State::Ready, None);
+        let mut ready = status(0x1d, Some("<main>"), State::Ready, None);
+        if *self.disabled.lock().unwrap() == Some(ready.id) {
+            ready.state = State::Disabled;
+        }
         vec![("default".to_owned(), vec![cooling]), ("other".to_owned(), vec![ready])]
     }
 
@@ -72,10 +86,34 @@ impl Operator for Gateway {
     fn metrics(&self) -> String {
         "tidegate_in_flight 0\n".to_owned()
     }
+
+    fn live(&self) -> &Live {
+        &self.live
+    }
+
+    fn overview(&self) -> Overview {
+        let predicted_wait = Some(std::time::Duration::from_millis(1870));
+        Overview {
+            pools: vec![PoolOverview { name: "default".to_owned(), waiting: 3, predicted_wait }],
+            budgets: vec![("https://up.example".to_owned(), 10)],
+            in_flight: 2,
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
 }
 
-fn gateway() -> Gateway {
-    Gateway { done: Mutex::default(), readiness: Readiness::Ready, reloaded: Ok(vec![]) }
+pub(super) fn gateway() -> Gateway {
+    Gateway {
+        done: Mutex::default(),
+        disabled: Mutex::default(),
+        readiness: Readiness::Ready,
+        reloaded: Ok(vec![]),
+        live: Live::new(),
+        ended: AtomicBool::new(false),
+    }
 }
 
 fn open(gateway: Gateway) -> (Router, Arc<Gateway>) {
@@ -114,6 +152,8 @@ async fn each_page_answers_its_methods_and_no_others() {
     for (line, want) in [
         ("GET /", 200),
         ("HEAD /", 200),
+        ("HEAD /events", 200),
+        ("POST /events", 405),
         ("GET /style.css", 200),
         ("GET /healthz", 200),
         ("GET /readyz", 200),
@@ -168,7 +208,7 @@ async fn tokens_are_shown_in_the_order_of_the_settings() {
 
     let (_, headers, page) = send(&router, "GET /", &[], "").await;
     assert_eq!(headers["content-type"], "text/html; charset=utf-8");
-    assert!(page.contains("&lt;main&gt;") && !page.contains("<main>") && !page.contains("<script"), "{page}");
+    assert!(!page.contains("7f7f7f7f7f7f7f7f"), "the page itself says nothing of the gateway");
     let (_, headers, _) = send(&router, "GET /metrics", &[], "").await;
     assert_eq!(headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
 }
@@ -236,6 +276,7 @@ async fn a_key_is_needed_where_one_is_set_but_for_probes() {
         ("GET /readyz", &[], 200),
         ("GET /style.css", &[], 200),
         ("GET /tokens", &[], 401),
+        ("GET /events", &[], 401),
         ("GET /metrics", &[], 401),
         ("GET /nothing", &[], 401),
         ("POST /tokens/reset", &[], 401),

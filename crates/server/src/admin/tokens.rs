@@ -51,7 +51,7 @@ impl Now {
     }
 
     /// RFC 3339 in UTC, to the millisecond; `None` for a moment that has no such date.
-    fn show(&self, moment: Instant) -> Option<String> {
+    pub(super) fn show(&self, moment: Instant) -> Option<String> {
         let wall = match moment.checked_duration_since(self.instant) {
             Some(ahead) => self.wall.checked_add(ahead),
             None => self.wall.checked_sub(self.instant.saturating_duration_since(moment)),
@@ -96,7 +96,7 @@ impl ScopeView {
 }
 
 /// Rounded up: at 0 the token is to be had.
-fn whole_millis(wait: Duration) -> u64 {
+pub(super) fn whole_millis(wait: Duration) -> u64 {
     u64::try_from(wait.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
 

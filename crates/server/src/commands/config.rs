@@ -11,7 +11,7 @@ use super::{report_faults, say};
 pub(crate) fn run(config: Option<PathBuf>) -> ExitCode {
     match load_for(&Sources::from_process(config), Purpose::Inspect) {
         Ok(loaded) => {
-            let notices: String = loaded.notices.iter().map(|notice| format!("\nnote: {notice}")).collect();
+            let notices: String = loaded.notices.iter().map(|notice| format!("note: {notice}\n")).collect();
             say(&format!("{}\n{notices}", loaded.provenance));
             ExitCode::SUCCESS
         }

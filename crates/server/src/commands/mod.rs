@@ -1,11 +1,15 @@
 //! What the command line can do.
 
+mod admin_client;
 pub(crate) mod check;
+pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo;
+pub(crate) mod healthcheck;
 pub(crate) mod schedule;
 pub(crate) mod serve;
 mod table;
+pub(crate) mod tokens;
 
 use std::process::ExitCode;
 

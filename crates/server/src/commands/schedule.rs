@@ -28,7 +28,62 @@ fn schedule(settings: &Settings) -> String {
         page.push('\n');
         page.push_str(&token_level(pool));
     }
+    page.push('\n');
+    page.push_str(&together(settings));
     page
+}
+
+/// Both levels at once: what a request can come to when everything goes wrong.
+fn together(settings: &Settings) -> String {
+    let retry = &settings.retry;
+    let backoff = Backoff::new(retry.schedule, retry.jitter);
+    let waits = Series::new(retry.max_retries, |n, before| longest(backoff, n, before)).total();
+    let timeout = settings.upstream.attempt_timeout;
+    let mut page = "Both levels together, when everything goes wrong for one request:\n".to_owned();
+    for pool in settings.pools_in_use() {
+        let attempts = retry.max_retries.saturating_add(pool.max_switches).saturating_add(1);
+        let token_wait = match pool.when_exhausted {
+            WhenExhausted::Wait => pool.max_wait,
+            WhenExhausted::Fail | WhenExhausted::Soonest => Duration::ZERO,
+        };
+        let waiting = waits.saturating_add(token_wait);
+        let _ = write!(
+            page,
+            "  pool {}: {} of back-off + {} for tokens = {} of waits;\n  {} (1, {} by retries, {} by switches)",
+            pool.name,
+            show_duration(waits),
+            show_duration(token_wait),
+            show_duration(waiting),
+            count(attempts, "attempt"),
+            retry.max_retries,
+            pool.max_switches,
+        );
+        if !timeout.is_zero() {
+            let all = waiting.saturating_add(timeout.saturating_mul(attempts));
+            let _ = write!(page, " of up to {}: {} in total", show_duration(timeout), show_duration(all));
+        }
+        page.push('\n');
+    }
+    let deadline = settings.server.request_timeout;
+    if deadline.is_zero() {
+        page.push_str("  and nothing bounds it (server.request_timeout is 0).\n");
+    } else {
+        let _ = writeln!(page, "  and never past the request's timeout of {}.", show_duration(deadline));
+    }
+    let _ = writeln!(
+        page,
+        "In words: a switch costs no wait, a retry waits; after {} a caller has its answer or a reason.\n\
+         In an outage the retries stay below {} of the requests plus {} a second.",
+        if deadline.is_zero() { "that".to_owned() } else { show_duration(deadline) },
+        percent(retry.budget_ratio.millionths()),
+        retry.budget_min_per_second,
+    );
+    page
+}
+
+/// A share in per cent, to as many digits as it has.
+fn percent(millionths: u32) -> String {
+    format!("{} %", f64::from(millionths) / 1e4)
 }
 
 /// Level one: the waits between the attempts of a request.
@@ -123,7 +178,7 @@ fn token_level(pool: &Pool) -> String {
         show_duration(max_rest),
     );
     let mut table = Table::default();
-    for (n, rest) in (max_retries.saturating_add(1)..).zip(&unavailable.waits) {
+    for (n, rest) in (u64::from(max_retries) + 1..).zip(&unavailable.waits) {
         table.row(format!("failure {n}"), *rest, "unavailable");
     }
     let shown: Vec<_> = rejected.waits.iter().map(|rest| show_duration(*rest)).collect();
@@ -199,6 +254,13 @@ mod tests {
         Refused itself (401, 402) twice in a row, it is unavailable at once, for at least 5m: 5m, 10m, 20m, 40m, 1h.
         A delay that the upstream tells is kept in full where it is longer.
         A request that finds no ready token waits for one, 5s in all at most.
+
+        Both levels together, when everything goes wrong for one request:
+          pool default: 3.5s of back-off + 5s for tokens = 8.5s of waits;
+          9 attempts (1, 3 by retries, 5 by switches) of up to 10s: 1m38.5s in total
+          and never past the request's timeout of 30s.
+        In words: a switch costs no wait, a retry waits; after 30s a caller has its answer or a reason.
+        In an outage the retries stay below 20 % of the requests plus 10 a second.
         ");
     }
 
@@ -239,6 +301,13 @@ mod tests {
         Refused itself (401, 402) twice in a row, it is unavailable at once, for at least 5m: 5m, 10m, 20m, 40m, 1h.
         A delay that the upstream tells is kept in full where it is longer.
         A request that finds no ready token is answered 503 at once.
+
+        Both levels together, when everything goes wrong for one request:
+          pool default: 5m10s of back-off + 0s for tokens = 5m10s of waits;
+          46 attempts (1, 40 by retries, 5 by switches) of up to 10s: 12m50s in total
+          and never past the request's timeout of 30s.
+        In words: a switch costs no wait, a retry waits; after 30s a caller has its answer or a reason.
+        In an outage the retries stay below 20 % of the requests plus 10 a second.
         ");
         let empty = shown(&[("PIXIVFE_API_MAX_RETRIES", "0"), ("PIXIVFE_MAX_RETRIES", "0")]);
         assert!(

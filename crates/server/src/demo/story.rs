@@ -1,6 +1,7 @@
 //! What the demo says: each token's fortunes as they turn, a line of figures a second, and a summary.
 
 use std::io::{Write as _, stdout};
+use std::process::Stdio;
 use std::time::Duration;
 
 use tidegate_token_manager::{State as TokenState, TokenStatus};
@@ -36,7 +37,7 @@ impl Story {
             NAMES.join(", ")
         ));
         if let Some(admin) = admin.first() {
-            say(&format!("The tokens as the operator sees them: {admin}/tokens"));
+            say(&format!("The tokens as an operator sees them: {admin}/"));
         }
         say("");
         Self {
@@ -91,21 +92,34 @@ impl Story {
     }
 
     /// Compares what the clients saw with what the upstream said.
-    pub(super) fn end(&self, api: &LimitingApi, seen: &Seen) {
-        let (served, failed) = (count(&seen.served), count(&seen.refused));
+    pub(super) fn end(&self, api: &LimitingApi, seen: &Seen, direct: &Seen) {
         let tally = api.tally();
         say("");
+        say(&format!("In {:.1} s, six clients of each kind:", self.began.elapsed().as_secs_f32()));
+        say("                     answers  failures  served");
+        for (kind, seen) in [("with Tidegate", seen), ("without it", direct)] {
+            let (served, failed) = (count(&seen.served), count(&seen.refused));
+            let share = percent(served, served + failed);
+            say(&format!("  {kind:<17} {served:>9} {failed:>9} {share:>5} %"));
+        }
+        say("Those without call an API of the same kind themselves, with three tokens in turn.");
         say(&format!(
-            "In {:.1} s the clients got {served} answers and {failed} failures: {} % of their requests were served.",
-            self.began.elapsed().as_secs_f32(),
-            percent(served, served + failed)
-        ));
-        say(&format!(
-            "The upstream refused {} of {} calls ({} %); without the gateway each refusal would have been a client's.",
+            "Inside, the upstream refused {} of the gateway's {} calls ({} %); what came of it for the clients stands above.",
             tally.refused,
             tally.refused + tally.served,
             percent(tally.refused, tally.refused + tally.served)
         ));
+    }
+
+    /// Shows the dashboard with the system's own opener.
+    pub(super) fn open(&self, admin: Option<&str>) {
+        let Some(admin) = admin else { return say("There is no admin listener to open.") };
+        let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+        let mut command = std::process::Command::new(opener);
+        command.arg(format!("{admin}/")).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        if let Err(error) = command.spawn() {
+            say(&format!("{opener} cannot be run ({error}); open {admin}/ yourself."));
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use http::header::{
 pub(crate) struct Sensitive(Arc<[Vec<u8>]>);
 
 /// A shorter token is a word that occurs by chance; it counts only where it stands alone.
-const SURELY_NO_WORD: usize = 16;
+const SURELY_NO_WORD: usize = 8;
 
 /// Fields that a client cannot do without, and that hold numbers and names of types.
 const NEVER_A_TOKEN: [HeaderName; 6] =
@@ -46,7 +46,8 @@ impl Sensitive {
         }
     }
 
-    fn is_in(&self, text: &[u8]) -> bool {
+    /// Whether `text` holds the token.
+    pub(crate) fn is_in(&self, text: &[u8]) -> bool {
         self.0.iter().any(|token| contains(text, token))
     }
 }

@@ -38,6 +38,8 @@ const MAX_STREAMS: u32 = 256;
 const PING: Duration = Duration::from_secs(20);
 /// How long an idle HTTP/2 peer has to take its GOAWAY.
 const GOODBYE: Duration = Duration::from_secs(5);
+/// When the gateway stops, a connection without a request has no more time than this to finish a head, or to go.
+const LEAVE: Duration = Duration::from_secs(1);
 
 pub(super) fn protocol(params: &ServeParams) -> auto::Builder<StreamExecutor> {
     let mut builder = auto::Builder::new(StreamExecutor { body_idle_timeout: params.body_idle_timeout });
@@ -91,11 +93,13 @@ pub(super) async fn drive<S, B>(
             }
             if !leaving && closing.as_mut().poll(cx).is_ready() {
                 leaving = true;
+                timer.as_mut().reset(later(LEAVE));
                 connection.as_mut().graceful_shutdown();
                 continue;
             }
             let limit = match goodbye {
                 Some(until) => Limit::Head(until),
+                None if leaving => activity.limit(LEAVE, LEAVE),
                 None => activity.limit(params.head_timeout, params.idle_timeout),
             };
             if let Limit::Head(until) | Limit::Idle(until) = limit {
@@ -109,10 +113,11 @@ pub(super) async fn drive<S, B>(
             match limit {
                 Limit::Head(_) => return Poll::Ready(Ok(())),
                 Limit::Idle(_) => {
-                    goodbye = Some(later(GOODBYE));
+                    goodbye = Some(later(if leaving { LEAVE } else { GOODBYE }));
                     connection.as_mut().graceful_shutdown();
                 }
                 // The end of an HTTP/2 stream need not wake this task: look again now and then.
+                Limit::Busy | Limit::Never if leaving => timer.as_mut().reset(later(LEAVE)),
                 Limit::Busy | Limit::Never => timer.as_mut().reset(look_again(params)),
             }
         }

@@ -36,6 +36,7 @@ fn every_series_is_there_from_the_start_at_zero() {
             vec![token(None, State::Ready, 0), token(Some("b"), State::Ready, 0)],
         )],
         budgets: vec![("https://up.example".to_owned(), 10)],
+        store: None,
     };
     let page = metrics.render(&scrape);
     for series in [
@@ -72,8 +73,16 @@ fn what_happened_is_counted() {
     metrics.answered("/", StatusCode::OK, Duration::from_millis(20));
     metrics.answered("/", StatusCode::from_u16(999).unwrap(), Duration::from_secs(70));
     metrics.shed();
+    metrics.know_clients(["web"]);
+    for (status, attempts) in [(Some(200), 1), (Some(429), 0), (Some(429), 2), (Some(503), 0), (None, 1)] {
+        metrics.client("web", status.map(|status| StatusCode::from_u16(status).unwrap()), attempts);
+    }
     let cooling = token(None, State::Cooling, 3);
-    let page = metrics.render(&Scrape { pools: vec![("p".to_owned(), vec![cooling])], budgets: vec![] });
+    let page = metrics.render(&Scrape {
+        pools: vec![("p".to_owned(), vec![cooling])],
+        budgets: vec![],
+        store: None,
+    });
     for series in [
         "tidegate_requests_total{route=\"/\",status=\"200\"} 1",
         "tidegate_requests_total{route=\"/\",status=\"other\"} 1",
@@ -81,6 +90,10 @@ fn what_happened_is_counted() {
         "tidegate_request_duration_seconds_bucket{le=\"120\"} 2",
         "tidegate_in_flight 1",
         "tidegate_shed_total 1",
+        "tidegate_client_requests_total{client=\"web\",outcome=\"served\"} 1",
+        "tidegate_client_requests_total{client=\"web\",outcome=\"limited\"} 1",
+        "tidegate_client_requests_total{client=\"web\",outcome=\"failed\"} 2",
+        "tidegate_client_requests_total{client=\"web\",outcome=\"left\"} 1",
         "tidegate_tokens{pool=\"p\",state=\"cooling\"} 1",
         "tidegate_token_cooldowns_total{pool=\"p\",reason=\"rate_limited\",token=\"7f7f7f7f7f7f7f7f\"} 3",
     ] {

@@ -21,7 +21,7 @@ fn all() -> Vec<(Problem, u16, &'static str, Option<&'static str>)> {
         (Problem::OwnCredential, 403, "own-credential", None),
         (Problem::NoRoute, 404, "no-route", None),
         (Problem::BodyTooLarge { limit: 9 }, 413, "body-too-large", None),
-        (Problem::ClientRate { retry_in: Duration::from_millis(1500) }, 429, "client-rate", Some("2")),
+        (Problem::ClientRate { client: "web".into(), too_fast: TOO_FAST }, 429, "client-rate", Some("2")),
         (Problem::Shed { limit: 1024 }, 503, "shed", Some("1")),
         (Problem::Stopping, 503, "stopping", Some("1")),
         (Problem::Internal, 500, "internal", None),
@@ -79,4 +79,14 @@ fn what_a_client_may_do_instead_is_said() {
     assert_eq!(Problem::ClientKey.response("").headers()["www-authenticate"], "Bearer realm=\"tidegate\"");
     let refused = Problem::Target(Refusal::Method(RefusedMethod::Trace)).response("");
     assert!(refused.headers()["allow"].to_str().unwrap().contains("GET, HEAD"));
+}
+
+const TOO_FAST: TooFast =
+    TooFast { quota: 20, window: Duration::from_secs(2), retry_in: Duration::from_millis(1500) };
+
+#[test]
+fn a_client_that_is_too_fast_is_told_its_rate() {
+    let response = Problem::ClientRate { client: "web-1".into(), too_fast: TOO_FAST }.response("");
+    assert_eq!(response.headers()["ratelimit-policy"], "\"web-1\";q=20;w=2");
+    assert_eq!(response.headers()["ratelimit"], "\"web-1\";r=0;t=2");
 }

@@ -70,8 +70,8 @@ impl Gateway {
                 count.send_modify(|count| *count += 1);
             }
         });
-        let address = address_after(&log, &mut lines, "gateway=").await;
-        let admin = address_after(&log, &mut lines, "admin=").await;
+        let address = address_after(&log, &mut lines, "gateway").await;
+        let admin = address_after(&log, &mut lines, "admin").await;
         Self { address, admin, child, log, lines, folder }
     }
 
@@ -117,13 +117,12 @@ impl Gateway {
 async fn address_after(log: &Mutex<String>, lines: &mut watch::Receiver<usize>, key: &str) -> SocketAddr {
     loop {
         let said = log.lock().unwrap().clone();
-        if let Some(at) = said.find(key) {
-            let text = said[at + key.len()..].split_whitespace().next().unwrap_or_default();
-            return text
-                .trim_matches('"')
-                .trim_start_matches("http://")
-                .parse()
-                .unwrap_or_else(|_| panic!("{said}"));
+        // As text, and as JSON.
+        let begins = [format!(" {key}=http://"), format!("\"{key}\":\"http://")];
+        let found = begins.iter().find_map(|begin| said.split_once(begin.as_str()));
+        if let Some((_, rest)) = found {
+            let text = rest.split(|c: char| c.is_whitespace() || c == '"' || c == ',').next();
+            return text.unwrap_or_default().parse().unwrap_or_else(|_| panic!("{said}"));
         }
         lines.changed().await.unwrap_or_else(|_| panic!("the gateway ended: {}", log.lock().unwrap()));
     }

@@ -60,6 +60,78 @@ async fn a_stop_lets_what_runs_finish() {
 }
 
 #[tokio::test]
+async fn the_start_says_what_runs_where_within_which_limits_and_for_whom() {
+    let upstream = Upstream::start(|_| status(200)).await;
+    for (settings, lines) in [
+        (
+            &[][..],
+            [
+                "listening version=",
+                " limits open_to=\"anyone on this machine\" max_in_flight=1024 max_connections=16384 request_timeout=30s",
+                " operators admin=http://127.0.0.1:",
+                " open_to=\"anyone on this machine\"\n",
+                " pool pool=\"default\" tokens=2 strategy=\"round-robin\" max_wait=5s",
+            ],
+        ),
+        (
+            &[("TIDEGATE_CLIENT_KEYS", "a=k1,b=k2"), ("TIDEGATE_ADMIN_KEY", "k3")],
+            [
+                &format!(" upstream={} preset=\"generic\"", upstream.url()),
+                " limits open_to=\"holders of 2 client keys\"",
+                " operators admin=http://127.0.0.1:",
+                " open_to=\"holders of the admin key\"\n",
+                " drain_delay=0s shutdown_grace=20s",
+            ],
+        ),
+    ] {
+        let mut gateway = Gateway::start(&upstream, settings).await;
+        gateway.logged(" pool=").await;
+        let log = gateway.log();
+        for line in lines {
+            assert!(log.contains(line), "{line:?} is not in\n{log}");
+        }
+        assert!(!log.contains('\u{1b}'), "no colours but on a terminal: {log}");
+    }
+}
+
+#[tokio::test]
+async fn machines_read_one_line_a_request() {
+    let upstream = Upstream::start(|call| match call.token() {
+        Some("tokA") => reply(429, &[("retry-after", "600")], ""),
+        _ => status(200),
+    })
+    .await;
+    let mut gateway = Gateway::start(&upstream, &[("TIDEGATE_LOG_FORMAT", "json")]).await;
+    gateway.get("/a/b?secret=1").await;
+    gateway.logged("\"target\":\"access\"").await;
+    let log = gateway.log();
+    let lines: Vec<serde_json::Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let access: Vec<_> = lines.iter().filter(|line| line["target"] == "access").collect();
+    let [line] = access.as_slice() else { panic!("{log}") };
+    for (field, want) in [
+        ("method", "GET".into()),
+        ("path", "/a/b".into()),
+        ("route", "/".into()),
+        ("status", serde_json::json!(200)),
+        ("bytes", serde_json::json!(2)),
+        ("end", "whole".into()),
+        ("client", "127.0.0.1".into()),
+    ] {
+        assert_eq!(line[field], want, "{field}: {line}");
+    }
+    let tokens = gateway.tokens().await;
+    let attempts =
+        format!("{}:429 {}:200", tokens[0]["id"].as_str().unwrap(), tokens[1]["id"].as_str().unwrap());
+    assert_eq!(line["attempts"], attempts.as_str());
+    assert!(
+        line["id"].as_str().unwrap().len() == 32
+            && line["duration_ms"].is_u64()
+            && line["waited_ms"].is_u64()
+    );
+    assert!(!log.contains("secret") && !log.contains("tokA"), "{log}");
+}
+
+#[tokio::test]
 async fn a_port_in_use_is_told() {
     let upstream = Upstream::start(|_| status(200)).await;
     let folder = tempfile::tempdir().unwrap();

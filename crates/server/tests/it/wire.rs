@@ -137,6 +137,93 @@ async fn client_keys_open_the_gateway_and_stay_here() {
 }
 
 #[tokio::test]
+async fn a_line_with_a_client_key_never_reaches_an_upstream() {
+    let upstream = Upstream::start(|_| status(200)).await;
+    let gateway = Gateway::start(&upstream, &[("TIDEGATE_CLIENT_KEYS", "web=k-web-1,cron=k-cron-2")]).await;
+    let rows: [&[(&str, &str)]; 3] = [
+        &[("authorization", "Bearer other"), ("authorization", "Bearer k-web-1")],
+        &[("x-api-key", "k-web-1"), ("authorization", "Basic x"), ("authorization", "Bearer k-cron-2")],
+        &[("x-api-key", "k-web-1"), ("authorization", "Bearer k-cron-2, y")],
+    ];
+    for headers in rows {
+        assert_eq!(
+            send(gateway.address, with(get("/x"), headers)).await.status,
+            StatusCode::OK,
+            "{headers:?}"
+        );
+        let said = format!("{:?}", upstream.calls().last().unwrap().headers);
+        assert!(!said.contains("k-web") && !said.contains("k-cron"), "{headers:?} became {said}");
+    }
+}
+
+#[tokio::test]
+async fn a_clients_rate_bounds_it_alone() {
+    let upstream = Upstream::start(|_| status(200)).await;
+    let keys = "web=k-web-1 rate=1/3,cron=k-cron-2";
+    let gateway = Gateway::start(&upstream, &[("TIDEGATE_CLIENT_KEYS", keys)]).await;
+    let ask = async |key: &str| send(gateway.address, with(get("/x"), &[("x-api-key", key)])).await;
+    let mut limited = None;
+    for _ in 0..30 {
+        let answer = ask("k-web-1").await;
+        limited = (answer.status.as_u16() == 429).then_some(answer).or(limited);
+    }
+    let limited = limited.expect("thirty requests take less than 27 s");
+    assert_eq!(limited.problem(), "client-rate");
+    assert_eq!(limited.header("ratelimit-policy"), Some("\"web\";q=3;w=3"));
+    assert_eq!(limited.header("ratelimit"), Some("\"web\";r=0;t=1"));
+    assert_eq!((limited.header("retry-after"), limited.header("tidegate-attempts")), (Some("1"), None));
+    for _ in 0..5 {
+        assert_eq!(ask("k-cron-2").await.status, StatusCode::OK);
+    }
+    let page = String::from_utf8(gateway.admin("GET", "/metrics").await.body.to_vec()).unwrap();
+    assert!(
+        page.contains("tidegate_client_requests_total{client=\"cron\",outcome=\"served\"} 5\n"),
+        "{page}"
+    );
+    assert!(
+        !page.contains("tidegate_client_requests_total{client=\"web\",outcome=\"limited\"} 0\n"),
+        "{page}"
+    );
+    assert!(!page.contains("k-web-1"), "{page}");
+}
+
+#[tokio::test]
+async fn what_traces_a_request_is_passed_on() {
+    let upstream = Upstream::start(|_| status(200)).await;
+    let gateway = Gateway::start(&upstream, &[]).await;
+    let fields = [
+        ("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
+        ("tracestate", "rojo=00f067aa0ba902b7"),
+    ];
+    send(gateway.address, with(get("/x"), &fields)).await;
+    for (name, value) in fields {
+        assert_eq!(upstream.calls()[0].header(name), Some(value));
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_stops_sending_is_told_so_and_nobody_else_is_blamed() {
+    let upstream = Upstream::start(|_| status(200)).await;
+    let gateway = Gateway::start(&upstream, &[("TIDEGATE_BODY_IDLE_TIMEOUT", "300ms")]).await;
+    for sent in [0, 10] {
+        let head =
+            format!("POST /x HTTP/1.1\r\nhost: x\r\ncontent-length: 2000000\r\n\r\n{}", "x".repeat(sent));
+        let answer = raw(gateway.address, head.as_bytes()).await;
+        assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("body-timeout"), "{sent}: {answer}");
+    }
+    let metrics = String::from_utf8(gateway.admin("GET", "/metrics").await.body.to_vec()).unwrap();
+    assert!(metrics.contains("tidegate_attempts_total{outcome=\"upstream\",route=\"/\"} 0"), "{metrics}");
+}
+
+#[tokio::test]
+async fn an_unasked_switch_of_protocols_is_a_fault_of_the_upstream() {
+    let upstream = Upstream::start(|_| reply(101, &[("connection", "upgrade"), ("upgrade", "x")], "")).await;
+    let gateway = Gateway::start(&upstream, &[("PIXIVFE_API_MAX_RETRIES", "0")]).await;
+    let answer = gateway.get("/x").await;
+    assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (502, "upstream-protocol"));
+}
+
+#[tokio::test]
 async fn a_sane_request_id_is_kept_and_passed_on() {
     let upstream = Upstream::start(|_| reply(200, &[("x-request-id", "theirs")], "")).await;
     let gateway = Gateway::start(&upstream, &[]).await;
@@ -156,11 +243,16 @@ async fn a_clients_own_session_goes_around_the_pool() {
     })
     .await;
     let gateway = Gateway::start(&upstream, &PIXIV).await;
-    let own = with(request("POST", "/ajax/user/self", "a=1"), &[("cookie", "PHPSESSID=mine; x=y")]);
+    let own = [("cookie", "PHPSESSID=mine; x=y"), ("user-agent", "mine/1"), ("referer", "http://elsewhere/")];
+    let own = with(request("POST", "/ajax/user/self", "a=1"), &own);
     let answer = send(gateway.address, own).await;
     assert_eq!((answer.status.as_u16(), answer.header("set-cookie")), (429, Some("PHPSESSID=mine2")));
     assert_eq!(answer.header("tidegate-attempts"), Some("4"), "it is retried but never switched");
-    assert!(upstream.calls().iter().all(|call| call.header("cookie") == Some("PHPSESSID=mine; x=y")));
+    for call in upstream.calls() {
+        assert_eq!(call.header("cookie"), Some("PHPSESSID=mine; x=y"));
+        assert_eq!(call.header("user-agent"), Some("mine/1"), "it goes as it is");
+        assert_eq!(call.header("referer"), Some("https://www.pixiv.net/"), "but a Referer never does");
+    }
     let pooled = gateway.get("/ajax/illust/1").await;
     assert_eq!((pooled.status.as_u16(), pooled.header("set-cookie")), (200, None));
     let refused = gateway.get("/ajax/%75ser/self").await;

@@ -1,6 +1,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use std::task::Waker;
+
 use tokio::time::Instant;
 
 use super::Wakers;
@@ -18,6 +20,8 @@ pub(super) struct Desk {
     pub(super) pool: Pool,
     pub(super) queue: WaitQueue<Answer>,
     random: fastrand::Rng,
+    /// Who is woken when there are news to tell.
+    pub(super) courier: Option<Waker>,
     /// All who wait do so to this moment or longer; none where that is not known.
     all_wait_to: Option<Instant>,
 }
@@ -45,7 +49,7 @@ impl Desk {
 
     /// Nobody waits yet.
     pub(super) fn over(pool: Pool) -> Self {
-        Self { pool, queue: WaitQueue::new(), random: fastrand::Rng::new(), all_wait_to: None }
+        Self { pool, queue: WaitQueue::new(), random: fastrand::Rng::new(), courier: None, all_wait_to: None }
     }
 
     /// Lends a ready token that is not among `tried`, or refuses.
@@ -72,6 +76,13 @@ impl Desk {
             return Asked::Answered(Err(self.exhausted(client, now)));
         }
         Asked::Waiting(self.queue.push(client, ask.tried, give_up), give_up)
+    }
+
+    /// Has the courier called if there are news to tell.
+    pub(super) fn call_courier(&mut self, wakers: &mut Wakers) {
+        if self.pool.has_news() {
+            wakers.extend(self.courier.take());
+        }
     }
 
     /// What one of this client who asks now has to expect.

@@ -5,7 +5,7 @@ use tokio::time::Instant;
 use super::Wakers;
 use super::desk::Desk;
 use crate::pool::{Loan, Pool, Renewed, Told, Whole};
-use crate::{PoolParams, Report, ScopeStatus, TokenId, TokenSpec, TokenStatus};
+use crate::{Clock, IdKey, News, PoolParams, Report, ScopeStatus, TokenId, TokenSpec, TokenStatus};
 
 /// A pool's lanes: one for what is asked without a scope, and one for each scope that was asked for lately.
 ///
@@ -147,6 +147,20 @@ impl Lanes {
         }
     }
 
+    /// News of others: they are of the tokens as they stand without a scope. What of them is the token's in
+    /// every lane is told to all.
+    pub(super) fn apply(&mut self, news: &[News], clock: Clock, now: Instant) {
+        news.iter().for_each(|news| self.base.pool.apply(news, clock));
+        for lane in &mut self.scoped {
+            lane.desk.pool.follow_some(&self.base.pool, news.iter().map(|news| news.id), now);
+        }
+    }
+
+    pub(super) fn rekey(&mut self, key: &IdKey) {
+        let renamed = self.base.pool.rekey(key);
+        self.desks().for_each(|desk| desk.pool.take_ids(&renamed));
+    }
+
     pub(super) fn set_params(&mut self, params: PoolParams, now: Instant) {
         self.desks().for_each(|desk| desk.pool.set_params(params, now));
     }
@@ -167,14 +181,14 @@ impl Lanes {
         } else if let Some(desk) = self.get_mut(told) {
             whole = desk.pool.settle(loan, report, now);
         }
-        let id = loan.entry.id;
+        let id = loan.entry.id();
         match whole {
             Whole::Nothing => {}
             Whole::Rejected => {
                 let rejection = self.get_mut(told).and_then(|desk| desk.pool.rejection(id));
-                self.others(told).for_each(|desk| desk.pool.share(id, rejection, now));
+                self.others(told).for_each(|desk| desk.pool.take_over(id, rejection, now));
             }
-            Whole::Works => self.others(told).for_each(|desk| desk.pool.share(id, None, now)),
+            Whole::Works => self.others(told).for_each(|desk| desk.pool.take_over(id, None, now)),
         }
     }
 
@@ -187,7 +201,7 @@ impl Lanes {
 
     /// How many leases of the loan's token are out has changed.
     pub(super) fn touch_others(&mut self, loan: &Loan, now: Instant) {
-        self.others(loan.lane).for_each(|desk| desk.pool.touch(loan.entry.id, now));
+        self.others(loan.lane).for_each(|desk| desk.pool.touch(loan.entry.id(), now));
     }
 
     /// Each token's state, in the settings' order: that without a scope, and the scopes where it is another.

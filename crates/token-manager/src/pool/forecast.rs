@@ -123,7 +123,7 @@ impl Pool {
             let (_, index) = self.wakes.entry(node)?;
             let bounds = self.bounds(index);
             let record = &self.records[index];
-            if record.lendable_early(&bounds, now) && !tried.contains(&record.entry.id) {
+            if record.lendable_early(&bounds, now) && !tried.contains(&record.entry.id()) {
                 return Some(index);
             }
             for child in [2 * node + 1, 2 * node + 2] {

@@ -74,7 +74,7 @@ impl Pool {
     }
 
     fn settle_group(&mut self, loan: &Loan, report: &Report, effect: Effect, now: Moment) {
-        let Some(index) = self.place(loan.entry.id) else { return };
+        let Some(index) = self.place(loan.entry.id()) else { return };
         let Some(group) = self.records[index].group else { return };
         let pass = loan.passes[1];
         let cool_down = self.params.cool_down;
@@ -108,7 +108,7 @@ impl Pool {
         for member in 0..self.groups.members(group).len() {
             let index = self.groups.members(group)[member] as usize;
             let next = self.next_generation();
-            self.records[index].pardon(next);
+            self.records[index].pardon(next, self.latest);
         }
     }
 
@@ -130,7 +130,7 @@ impl Pool {
                     for id in self.blame.pardoned() {
                         let Some(index) = self.place(id) else { continue };
                         let next = self.next_generation();
-                        self.records[index].pardon(next);
+                        self.records[index].pardon(next, self.latest);
                         self.refresh(index);
                     }
                 }
@@ -144,9 +144,9 @@ impl Pool {
 
     /// Tokens of one group are one where the address is suspected: their refusals have a cause already.
     fn stands_for(&self, loan: &Loan) -> TokenId {
-        let group = self.place(loan.entry.id).and_then(|index| self.records[index].group);
+        let group = self.place(loan.entry.id()).and_then(|index| self.records[index].group);
         let first = group.and_then(|group| self.groups.members(group).first());
-        first.map_or(loan.entry.id, |&index| self.records[index as usize].entry.id)
+        first.map_or(loan.entry.id(), |&index| self.records[index as usize].entry.id())
     }
 
     /// A lease has told nothing: the probes that it was are others' to make.
@@ -155,7 +155,7 @@ impl Pool {
         if !loan.passes[1].is_probe() {
             return;
         }
-        let Some(index) = self.place(loan.entry.id) else { return };
+        let Some(index) = self.place(loan.entry.id()) else { return };
         if let Some(group) = self.records[index].group {
             self.groups.gate(group).give_back(loan.passes[1]);
             self.refresh_group(Some(group));

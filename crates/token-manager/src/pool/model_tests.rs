@@ -292,7 +292,7 @@ fn run(
         if let Some(loan) = &loan {
             pair.pool.settle(loan, &Report::new(Outcome::Success), pair.now);
         }
-        lent.ids.extend(loan.map(|loan| loan.entry.id));
+        lent.ids.extend(loan.map(|loan| loan.entry.id()));
     }
     Ok(())
 }

@@ -13,6 +13,16 @@ impl Moment {
 
     const BEGINNING: Self = Self(1);
 
+    /// The moment so many nanoseconds from the one before the beginning; the beginning for 0.
+    pub(super) fn from_nanos(nanos: u64) -> Self {
+        Self(nanos).max(Self::BEGINNING)
+    }
+
+    /// What [`from_nanos`](Self::from_nanos) takes.
+    pub(super) fn nanos(self) -> u64 {
+        self.0
+    }
+
     /// This moment and `wait` more, saturating.
     pub(super) fn after(self, wait: Duration) -> Self {
         Self(self.0.saturating_add(u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX)))

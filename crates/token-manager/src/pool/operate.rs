@@ -79,7 +79,7 @@ impl Pool {
             _ => (own, own_until, record.reason()),
         };
         TokenStatus {
-            id: record.entry.id,
+            id: record.entry.id(),
             name: record.entry.name(),
             state,
             failures: record.failures,
@@ -106,6 +106,11 @@ impl Pool {
             Way::Open | Way::ToProbe | Way::Held => None,
         });
         whole.into_iter().chain(group).max_by_key(|&(until, _)| until)
+    }
+
+    /// Every token, in the settings' order.
+    pub(crate) fn ids(&self) -> Vec<TokenId> {
+        self.records.iter().map(|record| record.entry.id()).collect()
     }
 
     /// How many tokens are in each state at `now`.

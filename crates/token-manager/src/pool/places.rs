@@ -1,5 +1,30 @@
+use std::hash::{BuildHasherDefault, Hasher};
+
 use super::small;
 use crate::TokenId;
+
+/// Of maps by id.
+pub(super) type IdHash = BuildHasherDefault<IdHasher>;
+
+/// Ids are pieces of an HMAC under a secret key: already spread, and not for outsiders to choose.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+}
 
 const EMPTY: u32 = u32::MAX;
 
@@ -17,7 +42,7 @@ impl Places {
         Self { slots: vec![EMPTY; slots].into() }
     }
 
-    /// Ids are pieces of an HMAC under a secret key: already spread, and not for outsiders to choose.
+    /// The index of an id.
     pub(super) fn get(&self, id: TokenId, id_at: impl Fn(usize) -> TokenId) -> Option<usize> {
         if self.slots.is_empty() {
             return None;

@@ -1,3 +1,5 @@
+mod shared;
+
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -5,7 +7,10 @@ use tidegate_backoff_core::{CoolDown, MAX_TOLD_REST};
 
 use super::gate::Way;
 use super::moment::Moment;
+use super::touched::Touched;
 use super::window::Window;
+pub(super) use shared::{Age, Shared};
+
 use crate::entry::Entry;
 use crate::{Outcome, Reason, Report, State};
 
@@ -48,6 +53,8 @@ pub(super) struct Record {
     probe_out: bool,
     /// The pool is told of every event of the token.
     attends: bool,
+    /// What has changed since the pool last looked.
+    pub(super) touched: Touched,
     /// How the pool has entered the token into its structures.
     pub(super) known: Kind,
 }
@@ -143,6 +150,7 @@ impl Record {
             reason: None,
             disabled: false,
             probe_out: false,
+            touched: Touched::NOTHING,
             known: Kind::Barred,
         }
     }
@@ -269,7 +277,7 @@ impl Record {
             Outcome::Limited => Some(Reason::RateLimited),
             Outcome::Rejected => Some(Reason::Rejected),
             Outcome::Success => {
-                self.succeed();
+                self.succeed(now);
                 None
             }
             Outcome::Unaffected => None,
@@ -288,7 +296,8 @@ impl Record {
     }
 
     /// Comes back: after a limit by a few leases at a time, and with each success by one more.
-    fn succeed(&mut self) {
+    fn succeed(&mut self, now: Moment) {
+        self.touch_recovered(now);
         if self.reason == Some(Reason::RateLimited) {
             self.recover();
             self.ramp = Self::RAMP;
@@ -302,9 +311,18 @@ impl Record {
         }
     }
 
+    /// A token that was lent early, while it rested, is proven as by a reset: there is no end that its probe
+    /// could have come after.
+    fn touch_recovered(&mut self, now: Moment) {
+        if self.health != Health::Ready {
+            self.touched.add(if self.until > now { Touched::CLEARED } else { Touched::RECOVERED });
+        }
+    }
+
     /// Its rest was the group's or the address's, and that is over.
-    pub(super) fn pardon(&mut self, next: Generation) {
+    pub(super) fn pardon(&mut self, next: Generation, now: Moment) {
         if matches!(self.reason, Some(Reason::RateLimited | Reason::QuotaEmpty)) {
+            self.touch_recovered(now);
             self.recover();
             self.ramp = Self::RAMP;
             self.generation = next;
@@ -316,6 +334,7 @@ impl Record {
             self.until = told;
             self.generation = next;
             self.probe_out = false;
+            self.touched.add(Touched::RESTED);
         }
     }
 
@@ -337,6 +356,7 @@ impl Record {
         self.cooldowns[reason.index()] = self.cooldowns[reason.index()].saturating_add(1);
         self.generation = next;
         self.probe_out = false;
+        self.touched.add(Touched::RESTED);
     }
 
     /// What the token itself was refused for, so that it holds for all that is asked with it.
@@ -351,7 +371,7 @@ impl Record {
     }
 
     /// Takes over a rejection, or the end of it.
-    pub(super) fn share(&mut self, rejection: Option<Rejection>, next: Generation) {
+    pub(super) fn take_over(&mut self, rejection: Option<Rejection>, next: Generation, now: Moment) {
         match rejection {
             Some(Rejection { health, until, failures, rejections }) => {
                 self.health = health;
@@ -359,8 +379,12 @@ impl Record {
                 self.reason = Some(Reason::Rejected);
                 self.failures = failures;
                 self.rejections = rejections;
+                self.touched.add(Touched::RESTED);
             }
-            None if self.rejection().is_some() => self.recover(),
+            None if self.rejection().is_some() => {
+                self.touch_recovered(now);
+                self.recover();
+            }
             None => return,
         }
         self.probe_out = false;
@@ -369,20 +393,20 @@ impl Record {
 
     /// The token has another value from here on. Results of the old one tell nothing any more; that it was
     /// rejected neither.
-    pub(super) fn renew(&mut self, entry: Arc<Entry>, next: Generation) {
+    pub(super) fn renew(&mut self, entry: Arc<Entry>, next: Generation, now: Moment) {
         if self.attends {
             entry.attend();
             self.entry.neglect();
         }
         entry.inherit(&self.entry);
         self.entry = entry;
-        self.share(None, next);
+        self.take_over(None, next, now);
+        if self.health != Health::Ready {
+            // Others know the rest by the old value.
+            self.touched.add(Touched::RESTED);
+        }
         self.probe_out = false;
         self.generation = next;
-    }
-
-    pub(super) fn is_disabled(&self) -> bool {
-        self.disabled
     }
 
     pub(super) fn set_disabled(&mut self, disabled: bool) {
@@ -408,6 +432,7 @@ impl Record {
     pub(super) fn reset(&mut self, next: Generation) {
         self.recover();
         self.generation = next;
+        self.touched.add(Touched::CLEARED);
     }
 
     /// Bars the token. Its rest goes on beneath.
@@ -416,6 +441,7 @@ impl Record {
             self.disabled = true;
             self.generation = next;
             self.probe_out = false;
+            self.touched.add(Touched::BARRED);
             let count = &mut self.cooldowns[Reason::Operator.index()];
             *count = count.saturating_add(1);
         }
@@ -424,6 +450,7 @@ impl Record {
     /// Allows the token again; what is left of its rest, it rests.
     pub(super) fn enable(&mut self) {
         self.disabled = false;
+        self.touched.add(Touched::BARRED);
     }
 
     /// Forgets a lend that was never used.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::{Frame, Kind, Places, Pool, Record, Selector, Tally, Wakes, Window};
+use super::{Frame, IdHash, Kind, Places, Pool, Record, Selector, Tally, Wakes, Window};
 use crate::entry::Entry;
 use crate::{PoolParams, TokenId, TokenSpec};
 
@@ -68,9 +68,9 @@ impl Pool {
     fn renewals(&self, specs: &[(TokenId, TokenSpec)]) -> Renewals {
         let stays: HashSet<TokenId> = specs.iter().map(|&(id, _)| id).collect();
         let going =
-            self.records.iter().map(|record| &record.entry).filter(|entry| !stays.contains(&entry.id));
+            self.records.iter().map(|record| &record.entry).filter(|entry| !stays.contains(&entry.id()));
         let by_name: HashMap<String, TokenId> =
-            going.filter_map(|entry| Some((entry.name()?, entry.id))).collect();
+            going.filter_map(|entry| Some((entry.name()?, entry.id()))).collect();
         let comes = specs.iter().filter(|&&(id, _)| self.place(id).is_none());
         comes.filter_map(|(id, spec)| Some((*id, *by_name.get(spec.name.as_ref()?)?))).collect()
     }
@@ -90,22 +90,22 @@ impl Pool {
     pub(crate) fn seat(&mut self, seats: Vec<Seat>, renewals: &Renewals, now: Instant) {
         self.advance(now);
         let at_cursor =
-            self.records.get(self.selector.cursor()).or(self.records.first()).map(|record| record.entry.id);
-        let mut before: HashMap<TokenId, Record> = std::mem::take(&mut self.retired);
-        before.extend(self.records.drain(..).map(|record| (record.entry.id, record)));
+            self.records.get(self.selector.cursor()).or(self.records.first()).map(|record| record.entry.id());
+        let mut before: HashMap<TokenId, Record, IdHash> = std::mem::take(&mut self.retired);
+        before.extend(self.records.drain(..).map(|record| (record.entry.id(), record)));
 
         let next = self.next_generation();
         self.groups.empty(next);
         self.places = Places::with_room_for(seats.len());
         self.records.reserve_exact(seats.len());
         for Seat { entry, weight, group } in seats.into_iter().take(u32::MAX as usize - 1) {
-            let (id, index) = (entry.id, self.records.len());
+            let (id, index) = (entry.id(), self.records.len());
             let next = self.next_generation();
             let old = renewals.get(&id);
             let mut record = match (before.remove(&id), old.and_then(|old| before.remove(old))) {
                 (Some(record), _) => record,
                 (None, Some(mut record)) => {
-                    record.renew(entry, next);
+                    record.renew(entry, next, self.latest);
                     record
                 }
                 (None, None) => self.new_record(entry),
@@ -123,6 +123,10 @@ impl Pool {
             record.entry.in_flight() > 0
         });
         self.retired = before;
+        if self.ledger.is_some() {
+            let stays: HashSet<TokenId> = self.records.iter().map(|record| record.entry.id()).collect();
+            self.ledger.iter_mut().for_each(|ledger| ledger.retain(|id| stays.contains(&id)));
+        }
         self.epoch = self.epoch.wrapping_add(1);
         let cursor = at_cursor.and_then(|id| self.place(id)).unwrap_or(0);
         self.rebuild(cursor);

@@ -13,6 +13,7 @@ impl Pool {
         let mut branch = Self::new(self.params, self.home.clone(), self.origin.start());
         branch.lane = lane;
         branch.has_others = true;
+        branch.aliases = self.aliases.clone();
         branch.seat(self.seats(), &super::reload::Renewals::new(), now);
         branch.follow(self);
         branch
@@ -23,10 +24,23 @@ impl Pool {
         for index in 0..self.records.len().min(base.records.len()) {
             let next = self.next_generation();
             let whole = &base.records[index];
-            self.records[index].set_disabled(whole.is_disabled());
+            self.records[index].set_disabled(whole.is_barred());
             if let Some(rejection) = whole.rejection() {
-                self.records[index].share(Some(rejection), next);
+                self.records[index].take_over(Some(rejection), next, self.latest);
             }
+            self.refresh(index);
+        }
+    }
+
+    /// Takes over from `base` what was told of these tokens elsewhere.
+    pub(crate) fn follow_some(&mut self, base: &Self, ids: impl Iterator<Item = TokenId>, now: Instant) {
+        self.advance(now);
+        for id in ids {
+            let (Some(index), Some(whole)) = (self.place(id), base.place(id)) else { continue };
+            let whole = &base.records[whole];
+            let next = self.next_generation();
+            self.records[index].set_disabled(whole.is_barred());
+            self.records[index].take_over(whole.rejection(), next, self.latest);
             self.refresh(index);
         }
     }
@@ -37,11 +51,11 @@ impl Pool {
     }
 
     /// A rejection of the token in another lane, or the end of it.
-    pub(crate) fn share(&mut self, id: TokenId, rejection: Option<Rejection>, now: Instant) {
+    pub(crate) fn take_over(&mut self, id: TokenId, rejection: Option<Rejection>, now: Instant) {
         self.advance(now);
         let Some(index) = self.place(id) else { return };
         let next = self.next_generation();
-        self.records[index].share(rejection, next);
+        self.records[index].take_over(rejection, next, self.latest);
         self.refresh(index);
     }
 
@@ -62,7 +76,7 @@ impl Pool {
     /// rests here by now.
     pub(crate) fn settle_from(&mut self, loan: &Loan, report: &Report, now: Instant) -> super::Whole {
         let moment = self.advance(now);
-        let Some(index) = self.place(loan.entry.id) else { return super::Whole::Nothing };
+        let Some(index) = self.place(loan.entry.id()) else { return super::Whole::Nothing };
         let record = &self.records[index];
         let generation = if record.rests(moment) { super::Generation(0) } else { record.generation };
         let loan = Loan {

@@ -88,7 +88,7 @@ impl Rig {
     pub(super) fn lend_this(&mut self, name: &str) -> Loan {
         for _ in 0..1000 {
             let loan = self.lend();
-            if loan.entry.id == id(name) {
+            if loan.entry.id() == id(name) {
                 return loan;
             }
             self.drop(&loan);

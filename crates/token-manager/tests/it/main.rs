@@ -10,6 +10,7 @@ mod operate;
 mod reload;
 mod renewal;
 mod scopes;
+mod share;
 mod support;
 mod threads;
 mod waiting;

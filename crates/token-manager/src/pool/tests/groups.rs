@@ -71,7 +71,7 @@ fn a_probe_that_is_lost_in_any_way_is_anothers_to_make() {
             1 => rig.end(&probe, Outcome::Unaffected),
             2 => rig.pool.take_back(&probe, rig.now),
             _ => {
-                let left = if probe.entry.id == id("a") { "org:b" } else { "org:a" };
+                let left = if probe.entry.id() == id("a") { "org:b" } else { "org:a" };
                 rig.pool.reload(specs(left), rig.now);
                 rig.drop(&probe);
             }

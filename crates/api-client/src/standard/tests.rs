@@ -1,7 +1,6 @@
 use http::{HeaderName, HeaderValue};
 
 use super::*;
-use crate::rule::RuleVerdict;
 
 type Fields<'a> = &'a [(&'static str, &'static str)];
 
@@ -13,14 +12,15 @@ fn headers(fields: Fields<'_>) -> HeaderMap {
 }
 
 fn judge(
-    classifier: &Classifier,
+    classifier: &StandardClassifier,
     status: u16,
     fields: Fields<'_>,
     body: Option<&[u8]>,
     pooled: Pooled,
 ) -> Verdict {
     let status = StatusCode::from_u16(status).expect("a status");
-    classifier.classify(status, &headers(fields), body, pooled, SystemTime::UNIX_EPOCH)
+    let headers = headers(fields);
+    classifier.classify(&Answer { body, pooled, ..Answer::new(status, &headers) })
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn the_table_of_statuses() {
             _ if upstream.contains(&status) => (Fault::Upstream, Fault::Upstream),
             _ => (Fault::Request, Fault::Request),
         };
-        let classifier = Classifier::default();
+        let classifier = StandardClassifier::default();
         assert_eq!(judge(&classifier, status, &[], None, Pooled::Yes).fault, pooled, "{status} with a token");
         assert_eq!(judge(&classifier, status, &[], None, Pooled::No).fault, alone, "{status} without");
     }
@@ -54,9 +54,13 @@ fn a_403_that_tells_a_limit_is_the_tokens() {
         (&[("retry-after", "soon")], Fault::Forbidden),
     ];
     for (fields, fault) in rows {
-        assert_eq!(judge(&Classifier::default(), 403, fields, None, Pooled::Yes).fault, *fault, "{fields:?}");
         assert_eq!(
-            judge(&Classifier::default(), 403, fields, None, Pooled::No).fault,
+            judge(&StandardClassifier::default(), 403, fields, None, Pooled::Yes).fault,
+            *fault,
+            "{fields:?}"
+        );
+        assert_eq!(
+            judge(&StandardClassifier::default(), 403, fields, None, Pooled::No).fault,
             Fault::Request,
             "{fields:?}"
         );
@@ -78,7 +82,7 @@ fn delays_go_where_they_are_of_use() {
         (404, Pooled::No, None),
     ];
     for (status, pooled, told) in rows {
-        let verdict = judge(&Classifier::default(), status, empty, None, pooled);
+        let verdict = judge(&StandardClassifier::default(), status, empty, None, pooled);
         assert_eq!((verdict.told, verdict.quota), (told, minute), "{status} {pooled:?}");
     }
 }
@@ -91,7 +95,7 @@ fn rule(status: &[u16], verdict: RuleVerdict) -> Rule {
 fn the_first_rule_that_matches_wins() {
     let json = ("content-type", "application/json; charset=utf-8");
     let session = HeaderName::from_static("x-userid");
-    let classifier = Classifier::new(vec![
+    let classifier = StandardClassifier::new(vec![
         Rule { body_contains: Some("rate limit".into()), ..rule(&[200], RuleVerdict::TokenLimited) },
         Rule {
             header: Some((session.clone(), Some("none".into()))),
@@ -133,7 +137,7 @@ fn the_first_rule_that_matches_wins() {
 
 #[test]
 fn a_refusal_that_a_rule_finds_has_its_told_delay() {
-    let classifier = Classifier::new(vec![rule(&[200], RuleVerdict::TokenLimited)]);
+    let classifier = StandardClassifier::new(vec![rule(&[200], RuleVerdict::TokenLimited)]);
     for (fields, told) in [
         (&[("retry-after", "9")][..], 9),
         (&[("x-ratelimit-reset", "60")][..], 60),
@@ -146,7 +150,7 @@ fn a_refusal_that_a_rule_finds_has_its_told_delay() {
 
 #[test]
 fn a_body_is_read_only_where_a_rule_hangs_on_it() {
-    let classifier = Classifier::new(vec![
+    let classifier = StandardClassifier::new(vec![
         rule(&[400], RuleVerdict::Request),
         Rule { body_contains: Some("limit".into()), ..rule(&[200, 400], RuleVerdict::TokenLimited) },
     ]);
@@ -165,5 +169,77 @@ fn a_body_is_read_only_where_a_rule_hangs_on_it() {
         assert_eq!(classifier.needs_body(status, &headers(fields)), *needed, "{status} {fields:?}");
     }
     assert!(classifier.reads_bodies());
-    assert!(!Classifier::default().reads_bodies());
+    assert!(!StandardClassifier::default().reads_bodies());
+}
+
+#[test]
+fn presets_know_what_one_api_alone_says() {
+    const SECONDARY: &[u8] = br#"{"message":"You have exceeded a secondary rate limit."}"#;
+    const NO_CREDIT: &[u8] = br#"{"error":{"code":"insufficient_quota"}}"#;
+    let (github, openai) = (StandardClassifier::github(), StandardClassifier::openai());
+    let minute = Some(Duration::from_secs(60));
+    let reset: Fields<'_> = &[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "300")];
+    type Row<'a> = (&'a StandardClassifier, u16, Fields<'a>, &'a [u8], Fault, Option<Duration>);
+    let rows: &[Row<'_>] = &[
+        (&github, 403, &[], SECONDARY, Fault::TokenLimited, minute),
+        (&github, 429, &[], SECONDARY, Fault::TokenLimited, minute),
+        (&github, 403, &[("retry-after", "9")], SECONDARY, Fault::TokenLimited, Some(Duration::from_secs(9))),
+        (&github, 403, reset, SECONDARY, Fault::TokenLimited, Some(Duration::from_secs(300))),
+        (&github, 403, &[], b"{\"message\":\"Not yours\"}", Fault::Forbidden, None),
+        (&github, 404, &[], SECONDARY, Fault::Request, None),
+        (&openai, 429, &[("retry-after", "20")], b"{}", Fault::TokenLimited, Some(Duration::from_secs(20))),
+        (&openai, 429, &[], NO_CREDIT, Fault::TokenRejected, None),
+    ];
+    for (classifier, status, fields, body, fault, told) in rows {
+        let verdict = judge(classifier, *status, fields, Some(*body), Pooled::Yes);
+        assert_eq!((verdict.fault, verdict.told), (*fault, *told), "{status} {fields:?}");
+        assert!(classifier.reads_bodies());
+    }
+    let json: Fields<'_> = &[("content-type", "application/json")];
+    for (status, github_looks, openai_looks) in [(200, false, false), (403, true, false), (429, true, true)] {
+        let code = StatusCode::from_u16(status).expect("a status");
+        assert_eq!(github.needs_body(code, &headers(json)), github_looks, "{status}");
+        assert_eq!(openai.needs_body(code, &headers(json)), openai_looks, "{status}");
+        assert!(!StandardClassifier::pixiv().needs_body(code, &headers(json)));
+    }
+}
+
+#[test]
+fn openais_two_quotas_are_read_with_their_own_resets() {
+    let rows: &[(Fields<'_>, Option<Duration>)] = &[
+        (
+            &[
+                ("x-ratelimit-remaining-requests", "0"),
+                ("x-ratelimit-reset-requests", "120ms"),
+                ("x-ratelimit-remaining-tokens", "149984"),
+                ("x-ratelimit-reset-tokens", "6m0s"),
+            ],
+            Some(Duration::from_millis(120)),
+        ),
+        (
+            &[
+                ("x-ratelimit-remaining-requests", "59"),
+                ("x-ratelimit-reset-requests", "1s"),
+                ("x-ratelimit-remaining-tokens", "0"),
+                ("x-ratelimit-reset-tokens", "6m0s"),
+            ],
+            Some(Duration::from_secs(360)),
+        ),
+    ];
+    for (fields, told) in rows {
+        let verdict = judge(&StandardClassifier::openai(), 429, fields, Some(b"{}"), Pooled::Yes);
+        assert_eq!(
+            (verdict.fault, verdict.told, verdict.quota),
+            (Fault::TokenLimited, *told, *told),
+            "{fields:?}"
+        );
+    }
+}
+
+#[test]
+fn rules_go_before_a_presets_customs() {
+    let rules = vec![Rule { body_contains: Some("limit".into()), ..rule(&[403], RuleVerdict::Request) }];
+    let classifier = StandardClassifier::github().with_rules(rules);
+    let verdict = judge(&classifier, 403, &[], Some(b"secondary rate limit"), Pooled::Yes);
+    assert_eq!(verdict.fault, Fault::Request);
 }

@@ -1,0 +1,148 @@
+//! Requests a second and allocations per request.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Instant;
+
+use bytes::Bytes;
+use cpu_time::ThreadTime;
+use http::{Request, Uri};
+use http_body_util::{BodyExt, Full};
+use hyper_util::client::legacy::{Client, connect::HttpConnector};
+use hyper_util::rt::TokioExecutor;
+use reqwest_middleware::ClientBuilder;
+use reqwest_retry::{RetryTransientMiddleware, policies::ExponentialBackoff};
+use tidegate_api_client::transport::{HyperTransport, ReqwestTransport, TransportParams};
+use tidegate_api_client::{ApiClient, Body, StackParams, stack};
+use tower::ServiceExt;
+use tower::retry::Retry;
+
+use crate::upstream;
+
+const ROUNDS: usize = 9;
+const REQUESTS: u32 = 4_000;
+
+type Requests = Pin<Box<dyn Future<Output = ()>>>;
+type Contender = (&'static str, Box<dyn Fn(u32) -> Requests>);
+
+pub fn run() {
+    let address = upstream::start();
+    let url = format!("http://{address}/items?page=1");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let contenders = runtime.block_on(async { contenders(&url) });
+
+    let mut speeds = vec![Vec::new(); contenders.len()];
+    let mut allocations = vec![0.0; contenders.len()];
+    let mut processor = vec![f64::MAX; contenders.len()];
+    for round in 0..=ROUNDS {
+        for (at, (_, requests)) in contenders.iter().enumerate() {
+            let (began, cpu) = (Instant::now(), ThreadTime::now());
+            let counted = allocation_counter::measure(|| runtime.block_on(requests(REQUESTS)));
+            // The first round makes the connections.
+            if round > 0 {
+                speeds[at].push(f64::from(REQUESTS) / began.elapsed().as_secs_f64());
+                processor[at] = processor[at].min(cpu.elapsed().as_secs_f64() * 1e6 / f64::from(REQUESTS));
+                allocations[at] = counted.count_total as f64 / f64::from(REQUESTS);
+            }
+        }
+    }
+    println!(
+        "requests a second (best of {ROUNDS} x {REQUESTS}), microseconds of the client's processor and allocations per request"
+    );
+    for (at, (name, _)) in contenders.iter().enumerate() {
+        let fastest = speeds[at].iter().copied().fold(0.0, f64::max);
+        println!("  {fastest:7.0}  {:5.1} us  {:5.1}  {name}", processor[at], allocations[at]);
+    }
+}
+
+macro_rules! contender {
+    ($name:literal, |$($own:ident),+| $request:expr) => {
+        ($name, Box::new(move |count: u32| {
+            $(let $own = $own.clone();)+
+            Box::pin(async move {
+                for _ in 0..count {
+                    let bytes: Bytes = $request;
+                    assert_eq!(bytes, "hello");
+                }
+            }) as Requests
+        }) as Box<dyn Fn(u32) -> Requests>)
+    };
+}
+
+fn contenders(url: &str) -> Vec<Contender> {
+    let url = url.to_owned();
+    let uri: Uri = url.parse().unwrap();
+    let bare: Client<HttpConnector, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
+    let transport = HyperTransport::new(&TransportParams::default()).unwrap();
+    let over_hyper = stack(transport, StackParams::default());
+
+    let tls = rustls::ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(rustls::RootCertStore::empty())
+        .with_no_client_auth();
+    let reqwest = reqwest::Client::builder().tls_backend_preconfigured(tls).no_proxy().build().unwrap();
+    let middleware = ClientBuilder::new(reqwest.clone())
+        .with(RetryTransientMiddleware::new_with_policy(
+            ExponentialBackoff::builder().build_with_max_retries(3),
+        ))
+        .build();
+    let tower = Retry::new(Three(3), reqwest.clone());
+    let ours = ReqwestTransport::from_client(reqwest.clone());
+    let over_reqwest = stack(ours.clone(), StackParams::default());
+    let (base, _) = url.split_once("/items").unwrap();
+    let api_client = ApiClient::builder(base).build_over(ours).unwrap();
+    let (url1, url2, url3, uri2, uri3) = (url.clone(), url.clone(), url, uri.clone(), uri.clone());
+
+    vec![
+        contender!("hyper-util, bare", |bare, uri| {
+            let request = Request::get(uri.clone()).body(Full::default()).unwrap();
+            bare.request(request).await.unwrap().into_body().collect().await.unwrap().to_bytes()
+        }),
+        contender!("tidegate stack over hyper-util", |over_hyper, uri2| {
+            let request = Request::get(uri2.clone()).body(Body::empty()).unwrap();
+            over_hyper.clone().oneshot(request).await.unwrap().into_body().bytes().await.unwrap()
+        }),
+        contender!("reqwest, bare", |reqwest, url1| {
+            reqwest.get(&url1).send().await.unwrap().bytes().await.unwrap()
+        }),
+        contender!("reqwest-middleware + reqwest-retry", |middleware, url2| {
+            middleware.get(&url2).send().await.unwrap().bytes().await.unwrap()
+        }),
+        contender!("tower's Retry over reqwest", |tower, url3| {
+            let request = reqwest::Request::new(http::Method::GET, url3.parse().unwrap());
+            tower.clone().oneshot(request).await.unwrap().bytes().await.unwrap()
+        }),
+        contender!("tidegate stack over reqwest", |over_reqwest, uri3| {
+            let request = Request::get(uri3.clone()).body(Body::empty()).unwrap();
+            over_reqwest.clone().oneshot(request).await.unwrap().into_body().bytes().await.unwrap()
+        }),
+        contender!("tidegate ApiClient over reqwest", |api_client| {
+            api_client.get("/items?page=1").await.unwrap().into_body().bytes().await.unwrap()
+        }),
+    ]
+}
+
+/// The least that a policy for tower's `Retry` can be.
+#[derive(Clone)]
+struct Three(u32);
+
+impl tower::retry::Policy<reqwest::Request, reqwest::Response, reqwest::Error> for Three {
+    type Future = std::future::Ready<()>;
+
+    fn retry(
+        &mut self,
+        _: &mut reqwest::Request,
+        result: &mut Result<reqwest::Response, reqwest::Error>,
+    ) -> Option<Self::Future> {
+        let failed = result.as_ref().map_or(true, |response| response.status().is_server_error());
+        (failed && self.0 > 0).then(|| {
+            self.0 -= 1;
+            std::future::ready(())
+        })
+    }
+
+    fn clone_request(&mut self, request: &reqwest::Request) -> Option<reqwest::Request> {
+        request.try_clone()
+    }
+}

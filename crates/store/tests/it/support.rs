@@ -1,0 +1,62 @@
+use std::time::Duration;
+
+use tidegate_store::{Keys, Link, Status};
+use tidegate_token_manager::{
+    IdKey, News, Outcome, PoolParams, Reason, Report, RestNews, Stamp, State, Store, Token, TokenId,
+    TokenManager, TokenSpec,
+};
+
+/// Far beyond what anything here takes; a test that hits it has failed.
+pub(crate) const LONG: Duration = Duration::from_secs(20);
+
+pub(crate) fn pool(names: &str) -> TokenManager {
+    let specs = names.split_whitespace().map(TokenSpec::new).collect();
+    TokenManager::new("tests", PoolParams::default(), specs, IdKey::from_bytes(b"before"))
+}
+
+pub(crate) fn linked(store: impl Store, names: &str) -> (TokenManager, Link) {
+    let pool = pool(names);
+    let link = Link::start(store, Keys::OfTheStore(Box::new(|_| {})), vec![pool.clone()]);
+    (pool, link)
+}
+
+/// Takes any ready token and has it rest this long.
+pub(crate) fn rest(pool: &TokenManager, seconds: u64) {
+    let told = Some(Duration::from_secs(seconds));
+    pool.try_acquire(&[]).unwrap().settle(&Report { told, ..Report::new(Outcome::Limited) });
+}
+
+pub(crate) fn states(pool: &TokenManager) -> Vec<State> {
+    pool.snapshot().iter().map(|status| status.state).collect()
+}
+
+/// Looks until it is so.
+pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let looking = async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(LONG, looking).await.unwrap_or_else(|_| panic!("not within {LONG:?}: {what}"));
+}
+
+pub(crate) async fn reaches(link: &Link, status: Status) {
+    let reached = tokio::time::timeout(LONG, link.reaches(status)).await;
+    reached.unwrap_or_else(|_| panic!("it is {:?} and never {status:?}", link.status()));
+}
+
+pub(crate) fn id(name: &str) -> TokenId {
+    IdKey::from_bytes(b"tests").id(&Token::new(name))
+}
+
+pub(crate) fn resting(name: &str, at: Stamp, millis: i64) -> News {
+    let rest = RestNews {
+        at,
+        until: at.plus(millis),
+        failures: 2,
+        rejections: 0,
+        reason: Reason::RateLimited,
+        worn_out: false,
+    };
+    News { rest: Some(rest), ..News::none("tests".into(), id(name)) }
+}

@@ -1,0 +1,77 @@
+//! What a pool tells others of its tokens, and what it is told.
+
+use std::sync::{Arc, PoisonError};
+use std::task::{Context, Poll};
+
+use super::TokenManager;
+use crate::{Clock, IdKey, News, Place};
+
+impl TokenManager {
+    /// From now on notes what there is to tell: a pool that nobody listens to spares itself that.
+    pub fn share(&self) {
+        self.shared.lock().base_mut().pool.share();
+    }
+
+    /// Whether these are clones of one pool.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// Whether there are news to tell.
+    pub fn has_news(&self) -> bool {
+        self.shared.lock().base_mut().pool.has_news()
+    }
+
+    /// Ready when there are news. Made for one who listens: of several only the latest is woken.
+    pub fn poll_news(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let waker = cx.waker().clone();
+        let mut lanes = self.shared.lock();
+        let desk = lanes.base_mut();
+        if desk.pool.has_news() {
+            return Poll::Ready(());
+        }
+        let old = desk.courier.replace(waker);
+        drop(lanes);
+        // A waker may run anything when it is dropped: not under the lock.
+        drop(old);
+        Poll::Pending
+    }
+
+    /// The news of up to `most` tokens, each once and as they stand now, whatever has happened between. They
+    /// are not told again, unless by [`tell_all`](Self::tell_all).
+    pub fn take_news(&self, clock: Clock, most: usize) -> Vec<News> {
+        self.shared.lock().base_mut().pool.take_news(&self.shared.name, clock, most)
+    }
+
+    /// Everything that is known of the tokens counts as news again.
+    pub fn tell_all(&self) {
+        self.shared.change(|lanes, _| lanes.base_mut().pool.tell_all());
+    }
+
+    /// Takes news of others. They are not told on.
+    ///
+    /// The later end of a rest counts, a reset makes void what was before it, and what is known changes
+    /// nothing. A rest lasts no longer than it was to last, whatever the clocks say.
+    pub fn apply(&self, news: &[News], clock: Clock) {
+        self.shared.change(|lanes, now| lanes.apply(news, clock, now));
+    }
+
+    /// How many tokens there are.
+    pub fn tokens(&self) -> usize {
+        self.shared.lock().base_mut().pool.len()
+    }
+
+    /// Each token's place.
+    pub fn places(&self) -> Vec<Place> {
+        let ids = self.shared.lock().base_mut().pool.ids();
+        ids.into_iter().map(|id| Place { pool: Arc::clone(&self.shared.name), id }).collect()
+    }
+
+    /// Gives the tokens their ids under another key. States and leases stay, and so do the ways by the old
+    /// ids.
+    pub fn rekey(&self, key: &IdKey) {
+        let mut own = self.shared.key.write().unwrap_or_else(PoisonError::into_inner);
+        *own = key.clone();
+        self.shared.change(|lanes, _| lanes.rekey(key));
+    }
+}

@@ -1,0 +1,84 @@
+//! What others tell of a token, and what is told to them.
+
+use super::{Generation, Health, Moment, Record};
+use crate::Reason;
+use crate::news::SLACK;
+
+/// A rest as it is shared, without the moment at which it began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::pool) struct Shared {
+    pub(in crate::pool) until: Moment,
+    pub(in crate::pool) failures: u32,
+    pub(in crate::pool) rejections: u32,
+    pub(in crate::pool) reason: Reason,
+    pub(in crate::pool) worn_out: bool,
+}
+
+/// How a rest that others tell stands to the latest one known here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::pool) enum Age {
+    Newer,
+    Known,
+}
+
+impl Record {
+    /// The rest to tell of; none when the token is ready.
+    pub(in crate::pool) fn shared(&self) -> Option<Shared> {
+        let reason = self.reason.filter(|_| self.health != Health::Ready)?;
+        Some(Shared {
+            until: self.until,
+            failures: self.failures,
+            rejections: self.rejections,
+            reason,
+            worn_out: self.health == Health::WornOut,
+        })
+    }
+
+    pub(in crate::pool) fn is_barred(&self) -> bool {
+        self.disabled
+    }
+
+    /// Whether there is anything that a reset would forget.
+    pub(in crate::pool) fn is_marked(&self) -> bool {
+        self.health != Health::Ready || self.failures > 0
+    }
+
+    /// Whether its rest, if it has one, is over at `at`.
+    pub(in crate::pool) fn rests_no_longer_than(&self, at: Moment) -> bool {
+        self.until <= at
+    }
+
+    /// Takes a rest that others tell. Where it ends later than what is known, by more than clocks differ,
+    /// leases that are out belong to the time before it. Rests are counted where they began: not here.
+    pub(in crate::pool) fn rest_elsewhere(&mut self, told: &Shared, age: Age, next: Generation) {
+        let was_ready = self.health == Health::Ready;
+        if age == Age::Newer || was_ready {
+            self.failures = told.failures;
+            self.rejections = told.rejections;
+            self.reason = Some(told.reason);
+            self.health = if told.worn_out { Health::WornOut } else { Health::Resting };
+        }
+        if was_ready || told.until > self.until.after(SLACK) {
+            self.until = self.until.max(told.until);
+            self.generation = next;
+            self.probe_out = false;
+        }
+    }
+
+    /// A probe elsewhere has succeeded. Leases that are out may still tell otherwise.
+    pub(in crate::pool) fn recover_elsewhere(&mut self) {
+        self.recover();
+    }
+
+    /// An operator has barred the token elsewhere.
+    pub(in crate::pool) fn bar_elsewhere(&mut self, next: Generation) {
+        self.disabled = true;
+        self.generation = next;
+        self.probe_out = false;
+    }
+
+    /// An operator has allowed the token elsewhere.
+    pub(in crate::pool) fn allow_elsewhere(&mut self) {
+        self.disabled = false;
+    }
+}
