@@ -11,8 +11,8 @@ use http::{Request, Response};
 use http_body::{Body as HttpBody, Frame};
 use http_body_util::BodyExt;
 use tidegate_api_client::{
-    Body, BoxError, Credential, EntryParams, Error, Pool, ReplayMemory, RetryParams, Signature, Stack,
-    StackParams, held, stack,
+    Body, BoxError, Credential, EntryParams, Error, Pool, ReplayMemory, RetryParams, Scoping, Signature,
+    Stack, StackParams, held, stack,
 };
 use tidegate_backoff_core::{Backoff, Exponential, Jitter};
 use tidegate_token_manager::{IdKey, PoolParams, TokenManager, TokenSpec};
@@ -105,7 +105,11 @@ fn rig() -> Rig {
     let params = StackParams {
         entry: EntryParams { replay_memory: memory.clone(), ..EntryParams::default() },
         retry: RetryParams { backoff: Backoff::new(schedule, Jitter::None), ..RetryParams::default() },
-        pool: Some(Pool { manager: manager.clone(), signature: Signature::new(Credential::Bearer) }),
+        pool: Some(Pool {
+            manager: manager.clone(),
+            signature: Signature::new(Credential::Bearer),
+            scoping: Scoping::None,
+        }),
         ..StackParams::default()
     };
     Rig { stack: stack(BoxCloneService::new(upstream), params), manager, memory, running }
@@ -171,7 +175,11 @@ async fn a_lease_and_a_permit_last_until_the_body_has_ended_failed_or_been_dropp
                 async move { Ok::<_, Error>(Response::new(body)) }
             })
         };
-        let pool = Pool { manager: manager.clone(), signature: Signature::new(Credential::Bearer) };
+        let pool = Pool {
+            manager: manager.clone(),
+            signature: Signature::new(Credential::Bearer),
+            scoping: Scoping::None,
+        };
         let stack = stack(upstream, StackParams { pool: Some(pool), ..StackParams::default() });
         let response = stack.oneshot(Request::get("/").body(Body::empty()).unwrap()).await.unwrap();
         let used = || (manager.snapshot()[0].in_flight, permits.available_permits());

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use http::{Request, Response, StatusCode};
 use tidegate_api_client::{
     AttemptTimeoutLayer, Body, BoxError, ClassifyLayer, Credential, EntryLayer, EntryParams, LeaseLayer,
-    Pool, RetryBudget, RetryParams, RetryPolicy, Signature, StackParams, Timeouts, stack,
+    Pool, RetryBudget, RetryParams, RetryPolicy, Scoping, Signature, StackParams, Timeouts, stack,
 };
 use tidegate_token_manager::{IdKey, PoolParams, TokenManager, TokenSpec};
 use tower::retry::RetryLayer;
@@ -126,7 +126,7 @@ impl<F: Future> Task<F> {
 fn pool() -> Pool {
     let specs = vec![TokenSpec::new("a")];
     let manager = TokenManager::new("default", PoolParams::default(), specs, IdKey::from_bytes(b"key"));
-    Pool { manager, signature: Signature::new(Credential::Bearer) }
+    Pool { manager, signature: Signature::new(Credential::Bearer), scoping: Scoping::None }
 }
 
 #[tokio::test(start_paused = true)]
