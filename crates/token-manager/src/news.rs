@@ -253,8 +253,12 @@ mod tests {
             // An older end may stay with a later rest, but never an earlier one, in whatever order they came.
             prop_assert!(sum.rest.map(|rest| rest.until) >= latest);
             prop_assert!(turned.rest.map(|rest| rest.until) >= latest);
-            prop_assert_eq!(sum.rest.is_some(), latest.is_some());
-            prop_assert_eq!(turned.rest.is_some(), latest.is_some());
+            // What stands is not void itself. (Its end may be that of a rest which a reset made void, where a later
+            // rest, too short to outlast a recovery, had taken that end over before the reset was heard of.)
+            for rest in [&sum.rest, &turned.rest] {
+                prop_assert!(rest.is_some() || latest.is_none());
+                prop_assert!(rest.as_ref().is_none_or(lives));
+            }
         }
     }
 

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use tidegate_store::Status;
-use tidegate_token_manager::{Place, State, Store};
+use tidegate_token_manager::{Outcome, Place, State, Store};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::redis::store;
 use crate::redis_server::RedisServer;
-use crate::support::{LONG, id, linked, reaches, rest, resting, states, until};
+use crate::support::{LONG, id, linked, reaches, rest, rest_for, resting, states, until};
 
 /// What is said of a store that cannot be opened, with its causes.
 async fn refusal(url: &str) -> String {
@@ -113,7 +113,9 @@ async fn a_key_that_holds_something_else_is_left_alone_and_the_others_are_shared
     server.cli(&["lpush", &keys[0], "x"]);
     server.cli(&["set", &keys[1], "somebody else's"]);
     server.cli(&["set", &keys[2], "2 of a version to come"]);
-    (0..4).for_each(|_| rest(&one, 600));
+    for outcome in [Outcome::Limited, Outcome::Limited, Outcome::Rejected, Outcome::Rejected] {
+        rest_for(outcome, &one, 600);
+    }
     until("the last token's rest is heard", || states(&two)[3] == State::Cooling).await;
     assert_eq!(states(&two)[..3], [State::Ready; 3]);
     assert_eq!(server.cli(&["type", &keys[0]]), "list");

@@ -22,8 +22,13 @@ pub(crate) fn linked(store: impl Store, names: &str) -> (TokenManager, Link) {
 
 /// Takes any ready token and has it rest this long.
 pub(crate) fn rest(pool: &TokenManager, seconds: u64) {
+    rest_for(Outcome::Limited, pool, seconds);
+}
+
+/// The same for this reason: three that are refused together for one reason have the whole pool rest.
+pub(crate) fn rest_for(outcome: Outcome, pool: &TokenManager, seconds: u64) {
     let told = Some(Duration::from_secs(seconds));
-    pool.try_acquire(&[]).unwrap().settle(&Report { told, ..Report::new(Outcome::Limited) });
+    pool.try_acquire(&[]).unwrap().settle(&Report { told, ..Report::new(outcome) });
 }
 
 pub(crate) fn states(pool: &TokenManager) -> Vec<State> {
