@@ -54,7 +54,6 @@ fn pack(shell: &Shell, dist: &Path, name: &str) -> Outcome {
     let _there = shell.push_dir(dist);
     let tarball = format!("{name}.tar.gz");
     let order = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u+rw,go+r,go-w"];
-    let _no_time = shell.push_env("GZIP", "-n");
     cmd!(shell, "tar {order...} --mtime=@{date} -czf {tarball} {name}").run()?;
     let sum = cmd!(shell, "sha256sum {tarball}").read()?;
     shell.write_file(dist.join(format!("{tarball}.sha256")), format!("{sum}\n"))?;

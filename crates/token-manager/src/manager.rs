@@ -337,6 +337,7 @@ impl Drop for Wakers {
 }
 
 #[cfg(all(test, not(loom)))]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -26,8 +26,10 @@ mod wakes;
 mod window;
 
 #[cfg(all(test, not(loom)))]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 mod model_tests;
 #[cfg(all(test, not(loom)))]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 mod tests;
 
 use std::collections::HashMap;

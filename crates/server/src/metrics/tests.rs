@@ -36,7 +36,7 @@ fn every_series_is_there_from_the_start_at_zero() {
             vec![token(None, State::Ready, 0), token(Some("b"), State::Ready, 0)],
         )],
         budgets: vec![("https://up.example".to_owned(), 10)],
-        store: None,
+        store: Some(StoreScrape { connected: false, told: 0, heard: 0, failures: 0 }),
     };
     let page = metrics.render(&scrape);
     for series in [
@@ -57,6 +57,9 @@ fn every_series_is_there_from_the_start_at_zero() {
         "tidegate_token_wait_seconds_count 0",
         "tidegate_in_flight 0",
         "tidegate_shed_total 0",
+        "tidegate_store_connected 0",
+        "tidegate_store_news_total{direction=\"heard\"} 0",
+        "tidegate_store_failures_total 0",
     ] {
         assert!(page.lines().any(|line| line == series), "{series} is missing in\n{page}");
     }

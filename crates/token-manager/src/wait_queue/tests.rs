@@ -133,11 +133,11 @@ proptest! {
             for (place, waiter) in model.list.iter().enumerate() {
                 prop_assert_eq!(queue.is_head(&waiter.ticket), head == Some(place));
             }
-            for client in 0..CLIENTS.len() {
+            for (client, name) in CLIENTS.into_iter().enumerate() {
                 let own = model.waiting(client);
                 let others = (0..CLIENTS.len()).filter(|&other| other != client);
                 let ahead = own + others.map(|other| model.waiting(other).min(own + 1)).sum::<usize>();
-                prop_assert_eq!(queue.ahead_of(CLIENTS[client]), ahead);
+                prop_assert_eq!(queue.ahead_of(name), ahead);
             }
             prop_assert!(queue.nodes.len() <= queue.vacant.len() + model.list.len(), "no node is lost");
         }

@@ -157,9 +157,9 @@ fn an_operators_reset_ends_it() {
         let mut rig = Rig::new("a b c d");
         rig.fail_together(3, &limited());
         if all {
-            rig.pool.reset_all(rig.now)
+            rig.pool.reset_all(rig.now);
         } else {
-            rig.pool.reset(id("b"), rig.now).unwrap()
+            rig.pool.reset(id("b"), rig.now).unwrap();
         }
         assert!(rig.try_lend().is_some());
     }
