@@ -42,7 +42,8 @@ pub(crate) struct Entry {
     id: PlainU64,
     pub(crate) value: Token,
     pub(crate) home: Arc<Home>,
-    name: Mutex<Option<Box<str>>>,
+    /// Boxed twice: most tokens have none, and a thin pointer takes half the room.
+    name: Mutex<Option<Box<Box<str>>>>,
     successes: AtomicU64,
     /// Low half: leases that are out. High half: how many of the pool's lanes attend to the token.
     use_and_attention: AtomicU64,
@@ -58,7 +59,7 @@ impl Entry {
             id: u64::from_be_bytes(id.to_bytes()).into(),
             value,
             home,
-            name: Mutex::new(name.map(String::into_boxed_str)),
+            name: Mutex::new(name.map(boxed)),
             successes: AtomicU64::new(0),
             use_and_attention: AtomicU64::new(0),
             last_status: AtomicU16::new(0),
@@ -76,11 +77,11 @@ impl Entry {
 
     pub(crate) fn name(&self) -> Option<String> {
         let name = self.name.lock().unwrap_or_else(PoisonError::into_inner);
-        name.as_deref().map(str::to_owned)
+        name.as_ref().map(ToString::to_string)
     }
 
     pub(crate) fn rename(&self, name: Option<String>) {
-        let name = name.map(String::into_boxed_str);
+        let name = name.map(boxed);
         *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name;
     }
 
@@ -149,6 +150,10 @@ impl fmt::Debug for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Entry").field("id", &self.id()).finish_non_exhaustive()
     }
+}
+
+fn boxed(name: String) -> Box<Box<str>> {
+    Box::new(name.into_boxed_str())
 }
 
 /// Who must be told of an unremarkable event.

@@ -46,7 +46,7 @@ pub(super) struct Record {
     /// Its group's place in the pool's list.
     pub(super) group: Option<NonZeroU32>,
     /// After a limit: how many leases may be out, until enough successes have lifted it. 0 is any number.
-    ramp: u16,
+    ramp: u8,
     health: Health,
     reason: Option<Reason>,
     disabled: bool,
@@ -125,9 +125,9 @@ impl Standing {
 
 impl Record {
     /// After a limit, a token begins with so many leases at a time...
-    const RAMP: u16 = 2;
+    const RAMP: u8 = 2;
     /// ... and with each success one more, up to so many; then with any number.
-    const RAMP_END: u16 = 16;
+    const RAMP_END: u8 = 16;
 
     pub(super) fn new(entry: Arc<Entry>, generation: Generation) -> Self {
         Self {
