@@ -18,7 +18,7 @@ pub struct Place {
 /// A store knows tokens by their ids alone. It is driven by one task and may be slow, or away: whoever lends
 /// tokens never waits for it.
 pub trait Store: Send + 'static {
-    /// Connects, or connects again, and begins to listen for [`hear`](Self::hear): before [`load`](Self::load), so
+    /// Connects, or connects again, and begins to listen for [`subscribe`](Self::subscribe): before [`load`](Self::load), so
     /// that nothing is missed between the two.
     ///
     /// # Errors

@@ -30,7 +30,7 @@ pub(crate) enum BindError {
     Permissions { path: PathBuf, mode: u32, source: io::Error },
 }
 
-/// Sockets that listen already; hand them to [`serve`](super::serve).
+/// Sockets that listen already; hand them to [`serve`](super::serve()).
 #[derive(Debug)]
 pub(crate) struct Bound {
     pub(super) listeners: Vec<Listener>,

@@ -1,6 +1,6 @@
 //! Listening: sockets, connections, and every limit on how long a peer may take.
 //!
-//! [`bind`] opens the sockets, [`serve`] accepts on them until it is told to stop. HTTP/1.1 and HTTP/2 with prior
+//! [`bind()`] opens the sockets, [`serve()`] accepts on them until it is told to stop. HTTP/1.1 and HTTP/2 with prior
 //! knowledge (h2c) share a port. hyper sets no limit on a connection that sends nothing, so each one is driven by a
 //! [`connection`] that does.
 
