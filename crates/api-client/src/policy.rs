@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use http::header::RETRY_AFTER;
 use http::{HeaderValue, Request, Response};
+use tidegate_token_manager::{Exhausted, whole_seconds};
 use tokio::time::Instant;
 use tower::retry::Policy;
 
@@ -16,7 +17,7 @@ use crate::deadline::Deadline;
 use crate::decision::{Decision, RetryParams, Situation};
 use crate::error::Error;
 use crate::journey::{Cause, Journey, Plan};
-use crate::overrides::Repeat;
+use crate::overrides::{PinnedToken, Repeat};
 use crate::replay::Replayable;
 use crate::verdict::{Fault, Verdict};
 
@@ -80,9 +81,16 @@ impl<B: Replayable + 'static> Policy<Request<B>, Response<Body>, Error> for Retr
         result: &mut Result<Response<Body>, Error>,
     ) -> Option<Self::Future> {
         let journey = journey(request);
-        if let Err(Error::NoToken(exhausted)) = result {
+        if let Err(Error::NoToken(Exhausted { retry_in, .. })) = result {
             if let Some(kept) = journey.take_kept() {
-                *result = Ok(told_when_to_return(kept, exhausted.retry_in));
+                *result = Ok(told_when_to_return(kept, *retry_in));
+            }
+            return None;
+        }
+        if let Err(Error::UnknownToken(_)) = result {
+            // It went between two attempts.
+            if let Some(kept) = journey.take_kept() {
+                *result = Ok(kept);
             }
             return None;
         }
@@ -157,6 +165,7 @@ fn situation<'a, B: Replayable + 'static>(
         headers: request.headers(),
         body_is_held: request.body().is_replayable(),
         repeat: request.extensions().get::<Repeat>().copied(),
+        is_pinned: request.extensions().get::<PinnedToken>().is_some(),
         progress: journey.progress(),
         now: Instant::now(),
         deadline: Deadline::of(request),
@@ -183,9 +192,4 @@ fn told_when_to_return(mut kept: Response<Body>, retry_in: Option<Duration>) -> 
         kept.headers_mut().insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
     }
     kept
-}
-
-/// `wait` in whole seconds for `Retry-After`: rounded up, at least 1.
-pub fn whole_seconds(wait: Duration) -> u64 {
-    wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1)
 }

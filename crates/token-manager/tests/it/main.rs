@@ -7,6 +7,7 @@ mod cancel;
 mod ends;
 mod fairness;
 mod operate;
+mod pinned;
 mod reload;
 mod renewal;
 mod scopes;
