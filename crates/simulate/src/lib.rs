@@ -5,10 +5,13 @@
 mod grid;
 mod many;
 pub mod measure;
+mod plan;
 pub mod policy;
+pub mod report;
 mod run;
 pub mod world;
 
 pub use grid::{Part, Row, Wanted, rows};
 pub use many::run_all;
+pub use plan::{Plan, PlanError};
 pub use run::{Case, run};

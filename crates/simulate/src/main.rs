@@ -2,169 +2,181 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
 use std::error::Error;
+use std::fs;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Parser;
-use serde_json::json;
-use tidegate_simulate::measure::Measured;
+use clap::{Args, Parser};
 use tidegate_simulate::policy::{Named, OursSettings};
+use tidegate_simulate::report::{
+    Line, bounds_table, capacity_table, chart, figures_table, grid_table, json_lines,
+};
 use tidegate_simulate::world::{Hints, Model, Traffic, World};
-use tidegate_simulate::{Case, Part, Wanted, rows, run_all};
+use tidegate_simulate::{Plan, rows, run_all};
 
-/// Simulates Tidegate and others in virtual time.
+/// The pool and the retries in virtual time: what they get out of an upstream that limits, and what others get.
+///
+/// The same seed gives the same figures on every machine. docs/simulation.md says what is simulated, and what a file
+/// for --config holds.
 #[derive(Debug, Parser)]
-#[command(name = "cargo xtask simulate")]
+#[command(name = "cargo xtask simulate", bin_name = "cargo xtask simulate")]
 struct Arguments {
-    /// Every model and load.
+    /// A settings file with a table [simulate] more: what can be served with these tokens?
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["grid", "model", "tokens", "load", "set"])]
+    config: Option<PathBuf>,
+    /// All models and loads that the project measures itself by.
     #[arg(long)]
     grid: bool,
-    /// With --grid: only rows whose part, model or load holds this text.
-    #[arg(long)]
+    /// Of the grid, only the rows in whose part, model and load this text stands: "learned bucket", "0.9".
+    #[arg(long, value_name = "TEXT", requires = "grid")]
     only: Option<String>,
-    /// How many seeds each figure is the mean of.
-    #[arg(long, default_value_t = 5)]
-    seeds: u64,
+    /// Prints the bounds that the grid's figures keep with a little room, for crates/simulate/bounds.txt.
+    #[arg(long, requires = "grid")]
+    bounds: bool,
+    #[command(flatten)]
+    world: WorldArguments,
+    /// ours, pixivfe-v2, pixivfe-v3, fixed, round-robin, best; or all.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = policies)]
+    policy: Vec<Policies>,
+    /// How many seeds each figure is the mean of [default: 5, or what the file says].
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    seeds: Option<u64>,
     /// The first seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The upstream's limit for each token.
+    /// How many minutes are measured, after five of warm-up [default: 30, or what the file says].
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    minutes: Option<u64>,
+    /// A line of JSON for each case.
+    #[arg(long)]
+    json: bool,
+    /// Draws charts.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+/// A world in short, where no file describes it.
+#[derive(Debug, Args)]
+struct WorldArguments {
+    /// The limit of each token: "bucket 2/1s burst 10", "window 100/1m", "sliding 100/1m", "block 100/1m for 1m [extend]".
     #[arg(long, default_value = "bucket 2/1s burst 10")]
     model: Model,
     /// How many tokens.
-    #[arg(long, default_value_t = 10)]
-    tokens: usize,
-    /// In parts of what the upstream grants; several with commas.
-    #[arg(long, value_delimiter = ',', default_value = "0.9")]
+    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
+    tokens: u16,
+    /// What is asked for, in parts of what is granted.
+    #[arg(long, value_name = "LOADS", value_delimiter = ',', default_value = "0.5,0.9,1,1.5,3")]
     load: Vec<f64>,
-    /// Who spends the tokens: ours, pixivfe-v2, pixivfe-v3, fixed, round-robin, best; several with commas.
-    #[arg(long, value_delimiter = ',', default_value = "ours")]
-    policy: Vec<Named>,
-    /// The upstream tells its limit in headers.
+    /// The limit is told in headers.
     #[arg(long)]
     told: bool,
-    /// The share of 404s.
-    #[arg(long, default_value_t = 0.0)]
+    /// The share of calls that find nothing.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     not_found: f64,
     /// The part of a call's latency after which it meets the limit.
-    #[arg(long, default_value_t = 0.1)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     arrives_after: f64,
-    /// A setting of Tidegate's, such as token.max_wait="2s"; may be given several times.
-    #[arg(long, value_name = "KEY=VALUE")]
+    /// A setting of Tidegate's, such as 'token.max_wait = "2s"'; also for the grid.
+    #[arg(long, value_name = "KEY = VALUE")]
     set: Vec<String>,
-    /// How many minutes are measured, after five of warm-up.
-    #[arg(long, default_value_t = 30)]
-    minutes: u64,
-    /// JSON, a line a row.
-    #[arg(long)]
-    json: bool,
+}
+
+/// One name, or all of them.
+#[derive(Clone, Debug)]
+struct Policies(Vec<Named>);
+
+fn policies(text: &str) -> Result<Policies, String> {
+    if text == "all" {
+        return Ok(Policies(Named::ALL.to_vec()));
+    }
+    text.parse().map(|named| Policies(vec![named])).map_err(|error| format!("{error}, or all"))
 }
 
 fn main() -> ExitCode {
     match simulate(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(text) => {
+            print!("{text}");
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             eprintln!("simulate: {error}");
-            ExitCode::FAILURE
+            ExitCode::from(2)
         }
     }
 }
 
-fn simulate(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    let settings = OursSettings::from_toml("--set", &arguments.set.join("\n"))?;
-    let measured = Duration::from_secs(60 * arguments.minutes);
-    let mut labels = Vec::new();
-    let mut cases = Vec::new();
-    if arguments.grid {
-        for mut row in rows()? {
-            row.world.measured = measured;
-            let label = (row.part, row.name.clone(), row.load(), Some(row.wanted));
-            let text = format!("{} {} {}", label.0.as_str(), label.1, label.2);
-            if arguments.only.as_ref().is_some_and(|only| !text.contains(only.as_str())) {
-                continue;
-            }
-            for policy in &arguments.policy {
-                labels.push(label.clone());
-                cases.push(row.case(*policy, &settings));
-            }
-        }
+fn simulate(arguments: &Arguments) -> Result<String, Box<dyn Error>> {
+    let named: Vec<Named> = arguments.policy.iter().flat_map(|policies| policies.0.clone()).collect();
+    let seeds = |count: u64| (arguments.seed..arguments.seed.saturating_add(count)).collect::<Vec<u64>>();
+    let mut count = arguments.seeds.unwrap_or(5);
+    let (lines, text) = if arguments.grid {
+        let policies = if named.is_empty() { vec![Named::Ours, Named::Best] } else { named };
+        let lines = grid(arguments, &policies, &seeds(count))?;
+        let text = if arguments.bounds { bounds_table(&lines) } else { grid_table(&lines, &policies) };
+        (lines, text)
     } else {
-        for load in &arguments.load {
-            let world = World {
-                tokens: arguments.tokens,
-                model: arguments.model,
-                not_found: arguments.not_found,
-                arrives_after: arguments.arrives_after,
-                hints: if arguments.told { Hints::Both } else { Hints::None },
-                traffic: Traffic::Poisson { load: *load },
-                measured,
-                ..World::default()
-            };
-            for policy in &arguments.policy {
-                labels.push((
-                    Part::Learned,
-                    format!("{} x {}", arguments.model, arguments.tokens),
-                    *load,
-                    None,
-                ));
-                let settings = settings.clone();
-                let best_waits = Duration::from_secs(2);
-                cases.push(Case { world: world.clone(), policy: *policy, settings, best_waits });
+        let mut plan = match &arguments.config {
+            Some(path) => {
+                let text =
+                    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+                Plan::read(&path.display().to_string(), &text)?
+            }
+            None => arguments.world.plan()?,
+        };
+        if !named.is_empty() {
+            plan.policies = named;
+        }
+        if let Some(minutes) = arguments.minutes {
+            for world in &mut plan.worlds {
+                world.measured = Duration::from_secs(60 * minutes);
             }
         }
+        count = arguments.seeds.unwrap_or(plan.seeds);
+        let lines = Line::of_plan(&plan, &run_all(&plan.cases(), &seeds(count))?);
+        let table = if arguments.config.is_some() { capacity_table } else { figures_table };
+        let text = table(&lines);
+        (lines, text)
+    };
+    if let Some(path) = &arguments.svg {
+        fs::write(path, chart(&lines)).map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    let seeds: Vec<u64> = (arguments.seed..arguments.seed + arguments.seeds).collect();
-    let measured = run_all(&cases, &seeds)?;
-    if !arguments.json {
-        println!(
-            "{:8} {:32} {:>5} {:12} {:>8} {:>8} {:>8} {:>8} {:>7} {:>7} {:>6} {:>8}",
-            "part",
-            "model",
-            "load",
-            "policy",
-            "goodput",
-            "success",
-            "calls",
-            "refused",
-            "p50",
-            "p99",
-            "fair",
-            "recovery"
-        );
-    }
-    for (((part, name, load, wanted), case), figures) in labels.iter().zip(&cases).zip(&measured) {
-        if arguments.json {
-            println!(
-                "{}",
-                json!({ "part": part.as_str(), "model": name, "load": load, "policy": case.policy.as_str(), "seeds": seeds.len(), "figures": figures })
-            );
-        } else {
-            println!("{}", line(*part, name, *load, case.policy, figures, *wanted));
-        }
-    }
-    Ok(())
+    Ok(if arguments.json { json_lines(&lines, count) } else { text })
 }
 
-fn line(part: Part, name: &str, load: f64, policy: Named, it: &Measured, wanted: Option<Wanted>) -> String {
-    let mark = |missed: bool| if missed { "!" } else { "" };
-    let wanted = wanted.filter(|_| policy == Named::Ours);
-    let missed = |test: fn(&Measured, Wanted) -> bool| mark(wanted.is_some_and(|wanted| test(it, wanted)));
-    format!(
-        "{:8} {:32} {:>5} {:12} {:>8} {:>8.3} {:>8} {:>8.3} {:>7.3} {:>7} {:>6.3} {:>8}",
-        part.as_str(),
-        name,
-        load,
-        policy,
-        format!("{}{:.3}", missed(|it, wanted| it.goodput < wanted.goodput), it.goodput),
-        it.success,
-        format!("{}{:.3}", missed(|it, wanted| it.calls_per_success > wanted.calls), it.calls_per_success),
-        it.refused,
-        it.p50,
-        format!("{}{:.3}", missed(|it, wanted| it.p99 > wanted.p99), it.p99),
-        it.fairness,
-        match (it.recovery, it.calls_in_outage) {
-            (Some(recovery), Some(calls)) => format!("{recovery:.1}s {calls:.2}"),
-            _ => String::new(),
-        },
-    )
+fn grid(arguments: &Arguments, policies: &[Named], seeds: &[u64]) -> Result<Vec<Line>, Box<dyn Error>> {
+    let settings = arguments.world.settings()?;
+    let mut rows = rows()?;
+    if let Some(only) = &arguments.only {
+        rows.retain(|row| row.to_string().contains(only.as_str()));
+    }
+    for row in &mut rows {
+        row.world.measured = Duration::from_secs(60 * arguments.minutes.unwrap_or(30));
+    }
+    let cases: Vec<_> =
+        rows.iter().flat_map(|row| policies.iter().map(|policy| row.case(*policy, &settings))).collect();
+    Ok(Line::of_grid(&rows, policies, &run_all(&cases, seeds)?))
+}
+
+impl WorldArguments {
+    fn settings(&self) -> Result<OursSettings, Box<dyn Error>> {
+        Ok(OursSettings::from_toml("--set", &self.set.join("\n"))?)
+    }
+
+    fn plan(&self) -> Result<Plan, Box<dyn Error>> {
+        let world = |load: &f64| World {
+            tokens: self.tokens.into(),
+            model: self.model,
+            not_found: self.not_found,
+            arrives_after: self.arrives_after,
+            hints: if self.told { Hints::Both } else { Hints::None },
+            traffic: Traffic::Poisson { load: *load },
+            ..World::default()
+        };
+        if self.load.iter().any(|load| !(0.0..=1000.0).contains(load)) {
+            return Err("--load: each is from 0 to 1000, in parts of what is granted".into());
+        }
+        let worlds = self.load.iter().map(world).collect();
+        Ok(Plan { worlds, policies: vec![Named::Ours], settings: self.settings()?, seeds: 5 })
+    }
 }

@@ -56,7 +56,7 @@ async fn with<P: Policy>(policy: P, world: &World, upstream: Upstream, seed: u64
     if let Traffic::Closed { users, think } = world.traffic {
         for user in 0..users {
             let mut random = fastrand::Rng::with_seed(seed ^ (user as u64) << 32);
-            let (seat, client) = (seat.clone(), user % world.clients);
+            let (seat, client) = (seat.clone(), user % world.clients.len());
             tokio::spawn(async move {
                 loop {
                     sleep(exponential(think, &mut random)).await;

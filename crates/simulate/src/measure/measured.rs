@@ -17,7 +17,9 @@ pub struct Measured {
     pub offered: f64,
     /// Those that the upstream answered.
     pub served: f64,
-    /// What could be served: the smaller of what was offered and what the model can grant.
+    /// Those of each second.
+    pub served_a_second: f64,
+    /// What could be served: the smaller of what was offered, outside of outages, and what the model can grant.
     pub limit: f64,
     /// `served / limit`.
     pub goodput: f64,
@@ -53,7 +55,8 @@ impl Measured {
             .collect();
         let served = counted.iter().filter(|request| request.outcome == Outcome::Served).count() as f64;
         let offered = counted.len() as f64;
-        let limit = demand(world, offered).min(world.grantable());
+        let in_vain = counted.iter().filter(|request| world.is_out(request.asked)).count() as f64;
+        let limit = demand(world, offered - in_vain).min(world.grantable());
         let took = |which: fn(Outcome) -> bool| {
             let mut took: Vec<Duration> = counted
                 .iter()
@@ -68,15 +71,16 @@ impl Measured {
         Self {
             offered,
             served,
+            served_a_second: served / world.measured.as_secs_f64(),
             limit,
             goodput: served / limit,
             success: served / offered,
             calls_per_success: calls.all as f64 / served,
             refused: calls.refused as f64 / (calls.all.max(1)) as f64,
-            p50: quantile(&waits, 0.5),
-            p99: quantile(&waits, 0.99),
-            p99_of_failures: quantile(&took(|outcome| outcome != Outcome::Served), 0.99),
-            fairness: fairness(&counted, world.clients),
+            p50: quantile(&waits, 500),
+            p99: quantile(&waits, 990),
+            p99_of_failures: quantile(&took(|outcome| outcome != Outcome::Served), 990),
+            fairness: fairness(&counted, world.clients.len()),
             recovery: outage.map(|(began, ended)| recovery(&counted, began, ended, until)),
             calls_in_outage: outage.map(|(began, ended)| {
                 let asked = counted.iter().filter(|request| began <= request.asked && request.asked < ended);
@@ -95,6 +99,7 @@ impl Measured {
         Self {
             offered: mean(|run| run.offered),
             served: mean(|run| run.served),
+            served_a_second: mean(|run| run.served_a_second),
             limit: mean(|run| run.limit),
             goodput: mean(|run| run.goodput),
             success: mean(|run| run.success),
@@ -121,10 +126,10 @@ fn demand(world: &World, offered: f64) -> f64 {
     }
 }
 
-/// The value below which this share lies; 0 of none.
-fn quantile(sorted: &[Duration], share: f64) -> f64 {
-    let index = (share * sorted.len() as f64).ceil() as usize;
-    sorted.get(index.saturating_sub(1)).map_or(0.0, Duration::as_secs_f64)
+/// The value that so many thousandths do not pass; 0 of none.
+fn quantile(sorted: &[Duration], thousandths: usize) -> f64 {
+    let place = (sorted.len() * thousandths).div_ceil(1000);
+    sorted.get(place.saturating_sub(1)).map_or(0.0, Duration::as_secs_f64)
 }
 
 /// Jain's index over `served / fair share`.

@@ -4,7 +4,6 @@ mod best;
 mod fixed;
 mod ours;
 mod pixivfe;
-mod rest;
 mod round_robin;
 
 use std::fmt;
@@ -15,12 +14,12 @@ use http::StatusCode;
 
 pub use best::Best;
 pub use fixed::Fixed;
-pub use ours::{Ours, OursError, OursSettings};
+pub use ours::{Ours, OursSettings, SettingsError};
 pub use pixivfe::{PixivFe2, PixivFe3};
 pub use round_robin::RoundRobin;
 
 use crate::measure::Outcome;
-use crate::world::{Arrival, Upstream};
+use crate::world::Arrival;
 
 /// Takes requests to the upstream in its own way. A clone is the same one.
 pub trait Policy: Clone + Send + Sync + 'static {
@@ -89,16 +88,4 @@ fn outcome(status: StatusCode) -> Outcome {
         status if status.is_server_error() => Outcome::Failed,
         _ => Outcome::Served,
     }
-}
-
-/// Whether PixivFE and the like take an answer for a good one.
-fn is_good(status: StatusCode) -> bool {
-    status == StatusCode::OK
-}
-
-/// What a simple policy stands on.
-#[derive(Clone, Debug)]
-struct Ground {
-    upstream: Upstream,
-    tokens: usize,
 }

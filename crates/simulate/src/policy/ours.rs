@@ -32,7 +32,7 @@ pub struct OursSettings {
 /// Why there are none.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-pub struct OursError(#[from] Faults);
+pub struct SettingsError(#[from] Faults);
 
 impl OursSettings {
     /// The settings that a `tidegate.toml` with this text gives; all others are the defaults.
@@ -40,13 +40,23 @@ impl OursSettings {
     /// # Errors
     ///
     /// Every fault of the text.
-    pub fn from_toml(path: &str, text: &str) -> Result<Self, OursError> {
+    pub fn from_toml(path: &str, text: &str) -> Result<Self, SettingsError> {
         let loaded = config::load_for(&Sources::default().with_toml(path, text), Purpose::Inspect)?;
         let settings = loaded.settings;
         // There is always the pool of `[token]`.
         let pool = settings.pool("default").cloned();
         let pool = pool.unwrap_or_else(|| settings.pools[0].clone());
         Ok(Self { settings, pool })
+    }
+
+    /// How long a request waits for a token, at most.
+    pub fn max_wait(&self) -> Duration {
+        self.pool.max_wait
+    }
+
+    /// How many tokens the text names.
+    pub fn tokens(&self) -> usize {
+        self.pool.tokens.len()
     }
 
     /// The same with this `token.limit`.
@@ -63,7 +73,8 @@ impl Ours {
         let specs = (0..world.tokens).map(|token| TokenSpec::new(token.to_string())).collect();
         let key = IdKey::from_bytes(b"simulated");
         let manager = TokenManager::new("default", pool_params(&settings.pool), specs, key);
-        let clients = (0..world.clients).map(|client| Client(format!("client {client}").into())).collect();
+        let clients =
+            (0..world.clients.len()).map(|client| Client(format!("client {client}").into())).collect();
         Self { stack: stack(upstream, stack_params(settings, world, manager)), clients }
     }
 }

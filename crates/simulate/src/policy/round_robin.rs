@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use http::StatusCode;
 
-use super::{Ground, Policy, outcome};
+use super::{Policy, outcome};
 use crate::measure::Outcome;
 use crate::world::{Arrival, Asked, Upstream, World};
 
@@ -12,24 +12,24 @@ const TRIES: usize = 3;
 /// Each call has the next token, whatever became of those before; three tries, at once.
 #[derive(Clone, Debug)]
 pub struct RoundRobin {
-    ground: Ground,
-    next: Arc<AtomicUsize>,
+    upstream: Upstream,
+    tokens: usize,
+    turn: Arc<AtomicUsize>,
 }
 
 impl RoundRobin {
     /// With the world's tokens.
     pub fn new(world: &World, upstream: Upstream) -> Self {
-        Self { ground: Ground { upstream, tokens: world.tokens }, next: Arc::default() }
+        Self { upstream, tokens: world.tokens, turn: Arc::default() }
     }
 }
 
 impl Policy for RoundRobin {
     async fn serve(&self, arrival: Arrival) -> Outcome {
-        let Ground { upstream, tokens } = &self.ground;
         let mut last = StatusCode::TOO_MANY_REQUESTS;
         for _ in 0..TRIES {
-            let token = self.next.fetch_add(1, Ordering::Relaxed) % tokens;
-            last = upstream.call(token, Asked(arrival.at)).await.status;
+            let token = self.turn.fetch_add(1, Ordering::Relaxed) % self.tokens;
+            last = self.upstream.call(token, Asked(arrival.at)).await.status;
             if outcome(last) == Outcome::Served {
                 break;
             }

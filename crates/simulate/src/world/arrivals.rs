@@ -41,7 +41,7 @@ pub struct Arrivals {
     random: fastrand::Rng,
     traffic: Traffic,
     per_second: f64,
-    clients: usize,
+    clients: Clients,
     at: Duration,
     left_of_burst: u64,
     end: Duration,
@@ -58,7 +58,7 @@ impl Arrivals {
             random: fastrand::Rng::with_seed(seed),
             traffic: world.traffic,
             per_second: load * world.per_second(),
-            clients: world.clients,
+            clients: Clients::new(&world.clients),
             at,
             left_of_burst: 0,
             end: world.warm_up + world.measured,
@@ -88,7 +88,7 @@ impl Iterator for Arrivals {
             }
             Traffic::Closed { .. } => return None,
         }
-        let client = self.random.usize(..self.clients.max(1));
+        let client = self.clients.draw(&mut self.random);
         (self.at < self.end).then_some(Arrival { at: self.at, client })
     }
 }
@@ -100,4 +100,26 @@ impl Iterator for Arrivals {
 )]
 fn whole(number: f64) -> u64 {
     number as u64
+}
+
+/// Whose an arrival is.
+#[derive(Debug)]
+struct Clients {
+    /// The sum of the parts up to each client.
+    up_to: Vec<f64>,
+}
+
+impl Clients {
+    fn new(parts: &[f64]) -> Self {
+        let sums = parts.iter().scan(0.0, |sum, part| {
+            *sum += part;
+            Some(*sum)
+        });
+        Self { up_to: sums.collect() }
+    }
+
+    fn draw(&self, random: &mut fastrand::Rng) -> usize {
+        let drawn = random.f64() * self.up_to.last().copied().unwrap_or_default();
+        self.up_to.partition_point(|sum| *sum <= drawn)
+    }
 }

@@ -47,10 +47,10 @@ impl Limiter {
         match self.model {
             Model::Bucket { rate, .. } if free => self.full_at = self.full_at.max(now) + rate.interval(),
             _ if free => self.grants.push_back(now),
-            Model::Block { block, renewal, .. } => {
-                if now >= self.blocked_until || renewal == Renewal::Extended {
-                    self.blocked_until = now + block;
-                }
+            Model::Block { block, renewal, .. }
+                if now >= self.blocked_until || renewal == Renewal::Extended =>
+            {
+                self.blocked_until = now + block;
             }
             _ => {}
         }

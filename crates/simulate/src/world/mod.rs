@@ -37,8 +37,8 @@ pub struct World {
     pub events: Vec<Event>,
     /// Who calls, and how often.
     pub traffic: Traffic,
-    /// How many clients share the traffic.
-    pub clients: usize,
+    /// The part of the traffic that each client has, in any unit.
+    pub clients: Vec<f64>,
     /// How long a client waits for an answer.
     pub deadline: Duration,
     /// How long the world runs before anything is counted.
@@ -61,7 +61,7 @@ impl Default for World {
             not_found: 0.0,
             events: Vec::new(),
             traffic: Traffic::Poisson { load: 0.9 },
-            clients: 4,
+            clients: vec![1.0; 4],
             deadline: Duration::from_secs(10),
             warm_up: Duration::from_secs(5 * 60),
             measured: Duration::from_secs(30 * 60),
@@ -95,6 +95,13 @@ impl World {
         pieces.sum()
     }
 
+    /// Whether the upstream is out at this moment since the start.
+    pub fn is_out(&self, at: Duration) -> bool {
+        let at = at.checked_sub(self.warm_up);
+        let mut outages = self.events.iter().filter(|event| event.what == Happening::Outage);
+        outages.any(|outage| at.is_some_and(|at| outage.holds_at(at)))
+    }
+
     /// What all tokens together are granted a second at this moment after the warm-up.
     fn per_second_at(&self, at: Duration) -> f64 {
         let mut factor = 1.0;
@@ -112,7 +119,8 @@ impl World {
 }
 
 /// Whom the upstream counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Counted {
     /// Each token.
     Token,
@@ -121,9 +129,11 @@ pub enum Counted {
 }
 
 /// What the upstream tells of its limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Hints {
     /// Nothing.
+    #[serde(rename = "nothing")]
     None,
     /// `Retry-After` on refusals, in whole seconds.
     RetryAfter,
