@@ -30,6 +30,7 @@ Usage: cargo xtask <command>
   loom    every interleaving of the token pool's threads
   ci      tidy, lint, test, loom, and the packages' files and interfaces; the others go on where one fails
   bench   the benches; `bench pool` one of them; `bench retry` beside other crates that retry (downloads them)
+  simulate the pool in virtual time, beside others; `simulate --help` tells what it takes
   man     the manual pages of the binary, into target/man
   dist    what is handed out, into target/packages: a tarball of the stripped binary with its manual, completions, licences
           and deployment files, and its checksum
@@ -42,6 +43,9 @@ type Command = fn(&Shell) -> Outcome;
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let mut command = arguments.next().unwrap_or_default();
+    if command == "simulate" {
+        return simulate(arguments.collect());
+    }
     if command == "bench" {
         command.extend(arguments.next().map(|which| format!(" {which}")));
     }
@@ -53,6 +57,21 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask {command}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The simulator is a program of its own, since an unoptimised one would take minutes for what takes seconds. It ends
+/// with its own code, and has said why.
+fn simulate(arguments: Vec<String>) -> ExitCode {
+    let build = ["run", "--quiet", "--profile", "simulate", "--package", "tidegate-simulate", "--"];
+    let status = std::process::Command::new("cargo").args(build).args(arguments).status();
+    match status {
+        Ok(status) if status.success() => ExitCode::SUCCESS,
+        Ok(status) => ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),
+        Err(error) => {
+            eprintln!("xtask simulate: cargo: {error}");
             ExitCode::FAILURE
         }
     }
