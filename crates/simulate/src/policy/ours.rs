@@ -8,7 +8,7 @@ use tidegate_api_client::{
 };
 use tidegate_backoff_core::{Backoff, Budget};
 use tidegate_config::{self as config, Faults, Purpose, Settings, Sources};
-use tidegate_token_manager::{IdKey, Limit, PoolParams, Strategy, TokenManager, TokenSpec, WhenExhausted};
+use tidegate_token_manager::{IdKey, Limit, Pacing, PoolParams, Strategy, TokenManager, TokenSpec, WhenExhausted};
 use tower::ServiceExt;
 
 use super::{Policy, outcome};
@@ -114,7 +114,10 @@ fn pool_params(pool: &config::Pool) -> PoolParams {
         max_concurrency: pool.max_concurrency,
         limit: pool.limit.map(|limit| Limit { count: limit.count, per: limit.per }),
         max_waiting: usize::try_from(pool.max_waiting).unwrap_or(usize::MAX),
-        // `pacing: pool.pacing` comes here, and nowhere else.
+        pacing: match pool.pacing {
+            config::Pacing::Learned => Pacing::Learned,
+            config::Pacing::Off => Pacing::Off,
+        },
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::num::NonZeroU32;
 
 use super::gate::{Gate, Way};
-use super::{Effect, Generation, Loan, Moment, Pool, small};
+use super::{Effect, Generation, Loan, Moment, Pool, Surprise, small};
 use crate::{Outcome, Reason, Report, TokenId};
 
 /// The pool's groups: tokens that share a limit, as several keys of one organisation do.
@@ -67,9 +67,9 @@ impl Pool {
     }
 
     /// What a report means to those who share a limit with the token.
-    pub(super) fn settle_gates(&mut self, loan: &Loan, report: &Report, effect: Effect, now: Moment) {
+    pub(super) fn settle_gates(&mut self, loan: &Loan, report: &Report, effect: Effect, surprise: Surprise, now: Moment) {
         self.settle_group(loan, report, effect, now);
-        self.settle_pool(loan, report, effect, now);
+        self.settle_pool(loan, report, effect, surprise, now);
         self.set_alert();
     }
 
@@ -112,7 +112,7 @@ impl Pool {
         }
     }
 
-    fn settle_pool(&mut self, loan: &Loan, report: &Report, effect: Effect, now: Moment) {
+    fn settle_pool(&mut self, loan: &Loan, report: &Report, effect: Effect, surprise: Surprise, now: Moment) {
         let pass = loan.passes[0];
         let cool_down = self.params.cool_down;
         let next = self.next_generation();
@@ -120,7 +120,10 @@ impl Pool {
             (_, Effect::Failed(kind)) => {
                 let told = report.told.max(report.quota).unwrap_or_default();
                 let tokens = self.tally.lendable + self.tally.held + self.wakes.len();
-                let blamed = self.blame.refused(self.stands_for(loan), kind, told, tokens, now);
+                let blamed = match surprise {
+                    Surprise::Expected => None,
+                    Surprise::Unexpected => self.blame.refused(self.stands_for(loan), kind, told, tokens, now),
+                };
                 if let Some(told) = blamed.or(pass.is_probe().then_some(told)) {
                     self.blame.gate.shut(told, &cool_down, next, now);
                 }

@@ -30,6 +30,7 @@ impl Pool {
     fn reset_at(&mut self, index: usize) {
         let next = self.next_generation();
         self.records[index].reset(next);
+        self.forget_pace(index);
         self.refresh(index);
         if let Some(group) = self.records[index].group {
             self.groups.gate(group).open(next);

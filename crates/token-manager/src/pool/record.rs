@@ -3,12 +3,12 @@ mod shared;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use tidegate_backoff_core::{CoolDown, MAX_TOLD_REST};
+use tidegate_backoff_core::{CoolDown, MAX_TOLD_REST, Pace};
 
 use super::gate::Way;
 use super::moment::Moment;
 use super::touched::Touched;
-use super::window::Window;
+use super::limits::Limits;
 pub(super) use shared::{Age, Shared};
 
 use crate::entry::Entry;
@@ -31,7 +31,8 @@ enum Health {
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) entry: Arc<Entry>,
-    pub(super) window: Option<Box<Window>>,
+    /// What it is held to beyond its rests, where there is something: most tokens have none.
+    pub(super) limits: Option<Box<Limits>>,
     pub(super) generation: Generation,
     until: Moment,
     /// `Moment::BEFORE` if it was never lent.
@@ -75,7 +76,7 @@ pub(super) enum Effect {
 pub(super) struct Bounds {
     /// 0 for any number.
     pub(super) max_concurrency: u32,
-    /// The moment from which the token's limit allows a lend.
+    /// The moment from which the token's limits allow a lend: the one that is known, and the pace.
     pub(super) limit_allows: Moment,
     /// What the group's gate says.
     pub(super) group: Way,
@@ -136,7 +137,7 @@ impl Record {
             group: None,
             ramp: 0,
             attends: false,
-            window: None,
+            limits: None,
             generation,
             until: Moment::BEFORE,
             last_used: Moment::BEFORE,
@@ -214,16 +215,26 @@ impl Record {
             || self.failures != 0
             || self.rejections != 0
             || self.ramp != 0
-            || self.group.is_some();
+            || self.group.is_some()
+            || self.pace().is_some_and(Pace::is_resting);
         if attends != self.attends {
             self.attends = attends;
             if attends { self.entry.attend() } else { self.entry.neglect() }
         }
     }
 
+    /// What its refusals have taught.
+    pub(super) fn pace(&self) -> Option<&Pace> {
+        self.limits.as_ref().and_then(|limits| limits.pace.as_ref())
+    }
+
+    pub(super) fn pace_mut(&mut self) -> Option<&mut Pace> {
+        self.limits.as_mut().and_then(|limits| limits.pace.as_mut())
+    }
+
     /// Whether a lend can change when the token can be lent next.
     pub(super) fn is_touched_by_lends(&self) -> bool {
-        self.attends
+        self.attends || self.limits.is_some()
     }
 
     /// Counts a lease. Returns whether it is the token's probe.
