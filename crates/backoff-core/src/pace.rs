@@ -63,8 +63,6 @@ pub struct Pace {
     wary: (u32, u32),
     /// The latest lend used credit.
     early: bool,
-    /// The latest lend came after a time in which credit was lost.
-    was_idle: bool,
     /// Before the first refusal: lends, and in how long.
     first: (u32, u64),
 }
@@ -149,7 +147,6 @@ impl Pace {
             growth: 0,
             wary: (0, 1),
             early: false,
-            was_idle: false,
             first: (lends, nanos(age)),
         }
     }
@@ -175,10 +172,10 @@ impl Pace {
         self.refused_at.is_some()
     }
 
-    /// Whether a refusal of the latest lend is more than the limit that is known can explain: it came though the
-    /// token had been used less than it was granted before.
+    /// Whether a refusal now is more than the limit that is known can explain: it comes though the token was used at
+    /// less than two thirds of its pace of late.
     pub const fn is_surprised(&self) -> bool {
-        self.is_paced() && self.was_idle
+        self.is_paced() && self.recent.mean / 3 * 2 > self.meter.interval
     }
 
     const fn is_paced(&self) -> bool {
@@ -200,7 +197,6 @@ impl Pace {
         let timing = self.meter.timing(now);
         self.trial.tight |= timing == Timing::Tight;
         self.trial.idle |= timing == Timing::Idle;
-        self.was_idle = timing == Timing::Idle;
         self.early = self.meter.is_early(now);
         self.meter.lend(now);
         if self.refused_at.is_none() {

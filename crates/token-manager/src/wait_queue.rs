@@ -73,8 +73,9 @@ impl<A> WaitQueue<A> {
     /// turns until then.
     pub(crate) fn ahead_of(&self, client: &str) -> usize {
         let own = self.clients.find(client).map_or(0, |client| self.clients.client(client).waiting);
-        // That some of the others have had this round's turn already is left out: it is one turn at most.
-        self.clients.iter().map(|client| client.waiting.min(own + 1)).sum()
+        // Another with less waiting than this may fill its turns up while this one waits.
+        let others = self.clients.iter().filter(|client| client.waiting > 0).count() - usize::from(own > 0);
+        own + others * (own + 1)
     }
 
     /// Joins as the last of its client. `give_up` is the moment up to which it waits.

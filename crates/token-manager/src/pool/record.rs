@@ -334,7 +334,10 @@ impl Record {
     pub(super) fn pardon(&mut self, next: Generation, now: Moment) {
         if matches!(self.reason, Some(Reason::RateLimited | Reason::QuotaEmpty)) {
             self.touch_recovered(now);
+            // If it is refused again, that was its own limit after all: its rests go on where they were.
+            let failures = self.failures;
             self.recover();
+            self.failures = failures;
             self.ramp = Self::RAMP;
             self.generation = next;
         }
