@@ -112,6 +112,8 @@ pub struct Lesson {
     pace: u64,
     /// The pace that it stepped back to.
     slower: Option<u64>,
+    /// Whether a pace was refused already.
+    known: Known,
     /// What the refusal has cost.
     cost: Option<u64>,
 }
@@ -228,6 +230,7 @@ impl Pace {
         (knew && self.is_dear() && slower > before).then_some(Lesson {
             pace: before,
             slower: Some(slower),
+            known: self.known,
             cost: None,
         })
     }
@@ -248,12 +251,21 @@ impl Pace {
             }
         }
         self.trial = Trial::from(now);
-        self.is_paced().then_some(Lesson { pace: self.meter.interval, slower: None, cost: Some(self.cost) })
+        self.is_paced().then_some(Lesson {
+            pace: self.meter.interval,
+            slower: None,
+            known: self.known,
+            cost: Some(self.cost),
+        })
     }
 
     /// What another token has learned. It counts where both have about the same pace.
     pub fn heed(&mut self, lesson: &Lesson, now: Duration) {
         let now = nanos(now);
+        if lesson.known == Known::Ceiling && self.may_be(lesson.slower.unwrap_or(lesson.pace)) {
+            self.adopt(lesson.slower.unwrap_or(lesson.pace), now);
+            return;
+        }
         let alike = self.meter.interval.abs_diff(lesson.pace) < lesson.pace / 10;
         if !alike || self.refused_at.is_some() || matches!(self.known, Known::Nothing | Known::Usual) {
             return;
@@ -268,6 +280,26 @@ impl Pace {
             self.meter.hold(now, 4);
         }
         self.cost = lesson.cost.unwrap_or(self.cost);
+    }
+
+    /// Whether this may be its limit too, by what little is known of it.
+    fn may_be(&self, interval: u64) -> bool {
+        match self.known {
+            Known::Nothing | Known::Ceiling => false,
+            Known::Usual => interval > self.meter.interval && interval / 4 < self.meter.interval,
+            Known::Floor => interval > self.risky && interval < self.safe,
+        }
+    }
+
+    fn adopt(&mut self, interval: u64, now: u64) {
+        self.known = Known::Ceiling;
+        self.meter.interval = interval;
+        self.recent.mean = interval;
+        self.safe = self.safe.max(interval);
+        self.risky = faster(interval, 30);
+        self.growth = 0;
+        self.trial = Trial::from(now);
+        self.meter.empty(now);
     }
 
     /// Whether a refusal costs so much that it is worth to stay well below.
