@@ -1,6 +1,5 @@
 //! What issue 7 calls the grid: models, loads, and what is wanted of each.
 
-use std::fmt;
 use std::time::Duration;
 
 use crate::measure::Measured;
@@ -196,14 +195,13 @@ impl Row {
         let best_waits = Duration::from_secs_f64(best_waits);
         Case { world: self.world.clone(), policy, settings, best_waits }
     }
-}
 
-impl fmt::Display for Row {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} x {}", self.part.as_str(), self.world.model, self.world.tokens)?;
-        match self.world.traffic {
-            Traffic::Poisson { load } | Traffic::Bursts { load, .. } => write!(f, " {load}"),
-            Traffic::Closed { users, .. } => write!(f, " {users} users"),
-        }
+    /// What it is called: its part, model and load.
+    pub fn key(&self) -> String {
+        let load = match self.world.traffic {
+            Traffic::Poisson { load } | Traffic::Bursts { load, .. } => load,
+            Traffic::Closed { users, .. } => users as f64,
+        };
+        format!("{} | {} x {} | {load}", self.part.as_str(), self.world.model, self.world.tokens)
     }
 }

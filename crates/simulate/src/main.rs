@@ -148,7 +148,7 @@ fn grid(arguments: &Arguments, policies: &[Named], seeds: &[u64]) -> Result<Vec<
     let settings = arguments.world.settings()?;
     let mut rows = rows()?;
     if let Some(only) = &arguments.only {
-        rows.retain(|row| row.to_string().contains(only.as_str()));
+        rows.retain(|row| row.key().replace(" |", "").contains(only.as_str()));
     }
     for row in &mut rows {
         row.world.measured = Duration::from_secs(60 * arguments.minutes.unwrap_or(30));

@@ -1,5 +1,5 @@
-use super::Line;
 use super::figures::{calls, marked, ratio, seconds};
+use super::{Bound, Line};
 use crate::grid::Part;
 use crate::policy::Named;
 use crate::world::Traffic;
@@ -71,13 +71,11 @@ pub fn capacity_table(lines: &[Line]) -> String {
     ]);
     for line in lines {
         let it = &line.figures;
-        // What was served a second, by what share of the limit it is.
-        let served = it.served_a_second;
         table.row(vec![
             line.policy.to_string(),
             traffic(line.traffic),
-            format!("{:.2}", served / it.success.max(f64::MIN_POSITIVE)),
-            format!("{served:.2}"),
+            format!("{:.2}", it.offered_a_second),
+            format!("{:.2}", it.served_a_second),
             format!("{:.1} %", 100.0 * it.success),
             seconds(it.p50),
             seconds(it.p99),
@@ -177,7 +175,7 @@ fn cells_of(part: Part, line: &Line) -> Vec<String> {
 
 /// The bounds that these figures give, as a file keeps them.
 pub fn bounds_table(lines: &[Line]) -> String {
-    lines.iter().filter_map(super::Bound::just_outside).map(|bound| format!("{bound}\n")).collect()
+    lines.iter().filter_map(Bound::just_outside).map(|bound| format!("{bound}\n")).collect()
 }
 
 fn traffic(traffic: Traffic) -> String {

@@ -132,3 +132,6 @@ impl Limiter {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
