@@ -45,9 +45,9 @@ fn recoveries(lines: &[Line]) -> String {
     let told = lines.iter().filter_map(|line| {
         let (recovery, calls_then) = (line.figures.recovery?, line.figures.calls_in_outage?);
         Some(format!(
-            "{} at {} after the outage: served as before {} s after its end, {} calls a request during it\n",
+            "{}, {}: after the outage all is as before in {} s; {} calls a request during it\n",
             line.policy,
-            traffic(line.traffic),
+            in_words(line.traffic),
             seconds(recovery),
             calls(calls_then),
         ))
@@ -99,9 +99,9 @@ fn answer(lines: &[Line]) -> String {
     let most = ours.max_by(|a, b| a.figures.served_a_second.total_cmp(&b.figures.served_a_second));
     match most {
         Some(line) => format!(
-            "Up to {:.2} requests a second (at {}) {:.1} % are served, 99 of 100 of them within {} s.\n",
+            "Up to {:.2} requests a second ({}) {:.1} % are served, 99 of 100 of them within {} s.\n",
             line.figures.served_a_second,
-            traffic(line.traffic),
+            in_words(line.traffic),
             100.0 * line.figures.success,
             seconds(line.figures.p99),
         ),
@@ -185,6 +185,13 @@ fn traffic(traffic: Traffic) -> String {
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
         }
         Traffic::Closed { users, .. } => format!("{users} users"),
+    }
+}
+
+fn in_words(of: Traffic) -> String {
+    match of {
+        Traffic::Closed { .. } => traffic(of),
+        Traffic::Poisson { .. } | Traffic::Bursts { .. } => format!("load {}", traffic(of)),
     }
 }
 
