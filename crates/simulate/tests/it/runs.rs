@@ -79,8 +79,8 @@ fn the_best_possible_is_never_refused_and_uses_what_is_granted() {
     for model in ["bucket 2/1s burst 1", "window 30/1m", "sliding 30/1m", "block 30/1m for 1m extend"] {
         let it = run_as(Named::Best, &World { errors: 0.0, ..world(model, 3, 1.5) });
         assert_eq!((it.refused, it.calls_per_success), (0.0, 1.0), "{model}");
-        // Its timers are whole milliseconds.
-        assert!((0.97..1.01).contains(&it.goodput), "{model}: {}", it.goodput);
+        // Timers are whole milliseconds; and the last who came in while it was measured are served after it.
+        assert!((0.97..1.05).contains(&it.goodput), "{model}: {}", it.goodput);
         assert!(it.p99 < 5.0 + 0.5, "{model}: {}", it.p99);
     }
 }

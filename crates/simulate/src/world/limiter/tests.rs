@@ -151,3 +151,22 @@ fn a_limit_that_changes_keeps_what_was_granted() {
         assert_eq!(limiter.next_grant(spent_at), expected, "{text} x {factor}");
     }
 }
+
+#[test]
+fn grants_are_lost_from_the_moment_that_is_told() {
+    let second = Duration::from_secs;
+    for (text, asked, expected) in [
+        // Two of the ten are missing, which take a second to come in.
+        ("bucket 2/1s burst 10", 2, second(1)),
+        ("window 10/10s", 2, second(10)),
+        // One of the chains of grants stands idle since the beginning.
+        ("sliding 10/10s", 2, second(0)),
+        ("sliding 2/10s", 2, second(10)),
+    ] {
+        let mut limiter = Limiter::new(text.parse().unwrap(), Duration::ZERO);
+        for _ in 0..asked {
+            limiter.ask(Duration::ZERO);
+        }
+        assert_eq!(limiter.loses_from(Duration::ZERO), expected, "{text}");
+    }
+}
