@@ -1,12 +1,11 @@
 //! What issue 7 calls the grid: models, loads, and what is wanted of each.
 
-use std::fmt;
 use std::time::Duration;
 
 use crate::measure::Measured;
 use crate::policy::{Named, OursSettings};
 use crate::run::Case;
-use crate::world::{Event, Happening, Hints, Model, Rate, Traffic, World};
+use crate::world::{Event, Happening, Hints, Model, Rate, Renewal, Traffic, World};
 
 /// What is wanted of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,33 +95,45 @@ impl Part {
 
 /// A kind of upstream, and what is wanted where its limit has to be learned.
 struct Kind {
-    models: &'static [(&'static str, usize)],
+    /// And how many tokens there are of it.
+    models: &'static [(Model, usize)],
     loads: &'static [f64],
     not_found: f64,
     wanted: Wanted,
 }
 
+const MINUTE: Duration = Duration::from_secs(60);
+const HUNDRED: Rate = Rate { count: 100, per: MINUTE };
+
+const fn bucket(count: u32, seconds: u64, burst: u32) -> Model {
+    Model::Bucket { rate: Rate { count, per: Duration::from_secs(seconds) }, burst }
+}
+
+const fn block(renewal: Renewal) -> Model {
+    Model::Block { rate: HUNDRED, block: MINUTE, renewal }
+}
+
 const KINDS: &[Kind] = &[
     Kind {
-        models: &[("bucket 2/1s burst 10", 10), ("bucket 1/5s burst 5", 4), ("bucket 1/1s burst 60", 10)],
+        models: &[(bucket(2, 1, 10), 10), (bucket(1, 5, 5), 4), (bucket(1, 1, 60), 10)],
         loads: &[0.5, 0.9, 1.0, 1.5, 3.0],
         not_found: 0.0,
         wanted: Wanted { goodput: 0.97, calls: 1.05, p99: 2.5, ..Wanted::NOTHING },
     },
     Kind {
-        models: &[("bucket 20/1s burst 40", 5), ("bucket 2/1s burst 1", 10)],
+        models: &[(bucket(20, 1, 40), 5), (bucket(2, 1, 1), 10)],
         loads: &[0.5, 0.9, 1.0, 1.5, 3.0],
         not_found: 0.0,
         wanted: Wanted { goodput: 0.93, calls: 1.08, p99: 2.5, ..Wanted::NOTHING },
     },
     Kind {
-        models: &[("window 100/1m", 4), ("sliding 100/1m", 4)],
+        models: &[(Model::Window { rate: HUNDRED }, 4), (Model::Sliding { rate: HUNDRED }, 4)],
         loads: &[0.5, 0.9, 1.0, 1.5, 3.0],
         not_found: 0.0,
         wanted: Wanted { goodput: 0.95, calls: 1.05, p99: 5.0, ..Wanted::NOTHING },
     },
     Kind {
-        models: &[("block 100/1m for 1m", 4), ("block 100/1m for 1m extend", 4)],
+        models: &[(block(Renewal::Fixed), 4), (block(Renewal::Extended), 4)],
         loads: &[0.6, 0.9, 1.0, 1.5, 3.0],
         not_found: 0.05,
         wanted: Wanted { goodput: 0.90, calls: 1.03, p99: 5.0, ..Wanted::NOTHING },
@@ -134,46 +145,36 @@ const KNOWN: Wanted = Wanted { goodput: 0.98, calls: 1.02, ..Wanted::NOTHING };
 
 const AFTER_OUTAGE: Wanted = Wanted { recovery: 10.0, calls_in_outage: 1.3, ..Wanted::NOTHING };
 
-/// The whole grid.
-///
-/// # Errors
-///
-/// None: the models are written down here and read by a test.
-pub fn rows() -> Result<Vec<Row>, crate::world::ParseModelError> {
+/// The whole grid, in the order in which it is printed.
+pub fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for part in Part::ALL {
         for kind in KINDS {
-            for (text, tokens) in kind.models {
-                let model: Model = text.parse()?;
-                for load in kind.loads.iter().filter(|load| part != Part::Outage || **load == 0.9) {
-                    let mut world = World {
-                        tokens: *tokens,
-                        model,
-                        not_found: kind.not_found,
-                        traffic: Traffic::Poisson { load: *load },
-                        ..World::default()
-                    };
-                    let mut limit = None;
-                    let mut wanted = kind.wanted;
-                    match part {
-                        Part::Learned => {}
-                        Part::Told => (world.hints, wanted) = (Hints::Both, KNOWN),
-                        Part::Given => (limit, wanted) = (Some(within(model)), KNOWN),
-                        Part::Outage => {
-                            wanted = AFTER_OUTAGE;
-                            world.events.push(Event {
-                                from: Duration::from_secs(5 * 60),
-                                lasts: Some(Duration::from_secs(60)),
-                                what: Happening::Outage,
-                            });
-                        }
-                    }
-                    rows.push(Row { part, world, limit, wanted });
-                }
+            for (model, tokens) in kind.models {
+                let loads = kind.loads.iter().filter(|load| part != Part::Outage || **load == 0.9);
+                rows.extend(loads.map(|load| kind.row(part, *model, *tokens, *load)));
             }
         }
     }
-    Ok(rows)
+    rows
+}
+
+impl Kind {
+    fn row(&self, part: Part, model: Model, tokens: usize, load: f64) -> Row {
+        let traffic = Traffic::Poisson { load };
+        let mut world = World { tokens, model, not_found: self.not_found, traffic, ..World::default() };
+        let (mut limit, mut wanted) = (None, self.wanted);
+        match part {
+            Part::Learned => {}
+            Part::Told => (world.hints, wanted) = (Hints::Both, KNOWN),
+            Part::Given => (limit, wanted) = (Some(within(model)), KNOWN),
+            Part::Outage => {
+                wanted = AFTER_OUTAGE;
+                world.events.push(Event { from: 5 * MINUTE, lasts: Some(MINUTE), what: Happening::Outage });
+            }
+        }
+        Row { part, world, limit, wanted }
+    }
 }
 
 /// The widest sliding window that never passes the model: what a person would write as `token.limit`.
@@ -196,14 +197,13 @@ impl Row {
         let best_waits = Duration::from_secs_f64(best_waits);
         Case { world: self.world.clone(), policy, settings, best_waits }
     }
-}
 
-impl fmt::Display for Row {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} x {}", self.part.as_str(), self.world.model, self.world.tokens)?;
-        match self.world.traffic {
-            Traffic::Poisson { load } | Traffic::Bursts { load, .. } => write!(f, " {load}"),
-            Traffic::Closed { users, .. } => write!(f, " {users} users"),
-        }
+    /// What it is called: its part, model and load.
+    pub fn key(&self) -> String {
+        let load = match self.world.traffic {
+            Traffic::Poisson { load } | Traffic::Bursts { load, .. } => load,
+            Traffic::Closed { users, .. } => users as f64,
+        };
+        format!("{} | {} x {} | {load}", self.part.as_str(), self.world.model, self.world.tokens)
     }
 }

@@ -72,10 +72,10 @@ struct WorldArguments {
     #[arg(long)]
     told: bool,
     /// The share of calls that find nothing.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share)]
     not_found: f64,
     /// The part of a call's latency after which it meets the limit.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = share)]
     arrives_after: f64,
     /// A setting of Tidegate's, such as 'token.max_wait = "2s"'; also for the grid.
     #[arg(long, value_name = "KEY = VALUE")]
@@ -91,6 +91,11 @@ fn policies(text: &str) -> Result<Policies, String> {
         return Ok(Policies(Named::ALL.to_vec()));
     }
     text.parse().map(|named| Policies(vec![named])).map_err(|error| format!("{error}, or all"))
+}
+
+fn share(text: &str) -> Result<f64, &'static str> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or("it must be from 0 to 1; write 0.05 for 5 %")
 }
 
 fn main() -> ExitCode {
@@ -146,9 +151,9 @@ fn simulate(arguments: &Arguments) -> Result<String, Box<dyn Error>> {
 
 fn grid(arguments: &Arguments, policies: &[Named], seeds: &[u64]) -> Result<Vec<Line>, Box<dyn Error>> {
     let settings = arguments.world.settings()?;
-    let mut rows = rows()?;
+    let mut rows = rows();
     if let Some(only) = &arguments.only {
-        rows.retain(|row| row.to_string().contains(only.as_str()));
+        rows.retain(|row| row.key().replace(" |", "").contains(only.as_str()));
     }
     for row in &mut rows {
         row.world.measured = Duration::from_secs(60 * arguments.minutes.unwrap_or(30));

@@ -17,7 +17,9 @@ pub struct Measured {
     pub offered: f64,
     /// Those that the upstream answered.
     pub served: f64,
-    /// Those of each second.
+    /// Those that came in, a second.
+    pub offered_a_second: f64,
+    /// Those that were served, a second.
     pub served_a_second: f64,
     /// What could be served: the smaller of what was offered, outside of outages, and what the model can grant.
     pub limit: f64,
@@ -71,6 +73,7 @@ impl Measured {
         Self {
             offered,
             served,
+            offered_a_second: offered / world.measured.as_secs_f64(),
             served_a_second: served / world.measured.as_secs_f64(),
             limit,
             goodput: served / limit,
@@ -99,6 +102,7 @@ impl Measured {
         Self {
             offered: mean(|run| run.offered),
             served: mean(|run| run.served),
+            offered_a_second: mean(|run| run.offered_a_second),
             served_a_second: mean(|run| run.served_a_second),
             limit: mean(|run| run.limit),
             goodput: mean(|run| run.goodput),
@@ -126,10 +130,10 @@ fn demand(world: &World, offered: f64) -> f64 {
     }
 }
 
-/// The value that so many thousandths do not pass; 0 of none.
+/// The value that so many thousandths do not pass; not a number where there is none.
 fn quantile(sorted: &[Duration], thousandths: usize) -> f64 {
     let place = (sorted.len() * thousandths).div_ceil(1000);
-    sorted.get(place.saturating_sub(1)).map_or(0.0, Duration::as_secs_f64)
+    sorted.get(place.saturating_sub(1)).map_or(f64::NAN, Duration::as_secs_f64)
 }
 
 /// Jain's index over `served / fair share`.
@@ -184,3 +188,6 @@ fn recovery(requests: &[Request], began: Duration, ended: Duration, until: Durat
     }
     (at - ended).as_secs_f64()
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ mod written;
 
 use std::time::Duration;
 
-use self::written::{Count, Written, WrittenEvent};
+use self::written::{Count, Text, Written, WrittenEvent};
 use crate::policy::{Named, OursSettings, SettingsError};
 use crate::run::Case;
 use crate::world::{Event, Happening, LogNormal, Traffic, World};
@@ -32,10 +32,10 @@ pub struct Plan {
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// In `[simulate]`.
-    #[error("{path}: {fault}")]
+    #[error("{place}: {fault}")]
     World {
-        /// The file.
-        path: String,
+        /// The file, and the line where there is one.
+        place: String,
         /// What, and where.
         fault: String,
     },
@@ -65,9 +65,14 @@ impl Plan {
     /// ```
     pub fn read(path: &str, text: &str) -> Result<Self, PlanError> {
         let (world, settings) = split::split(text);
-        let fault = |fault: String| PlanError::World { path: path.to_owned(), fault };
-        let document: Document =
-            toml::from_str(&world).map_err(|error| fault(error.to_string().trim().to_owned()))?;
+        let fault = |fault: String| PlanError::World { place: path.to_owned(), fault };
+        let document: Document = toml::from_str(&world).map_err(|error| PlanError::World {
+            place: match error.span() {
+                Some(span) => format!("{path}:{}", world[..span.start].matches('\n').count() + 1),
+                None => path.to_owned(),
+            },
+            fault: error.message().to_owned(),
+        })?;
         let written = document.simulate.ok_or_else(|| {
             fault(
                 "no [simulate]; add it, with tokens = 5 and limit = \"window 60/1m\" for a start".to_owned(),
@@ -99,9 +104,12 @@ impl Written {
         if tokens == 0 {
             return Err("[simulate]: no tokens; add tokens = 5".to_owned());
         }
+        let Some(Text(model)) = self.limit else {
+            return Err("[simulate]: no limit; add limit = \"window 60/1m\"".to_owned());
+        };
         let base = World {
             tokens,
-            model: self.limit.0,
+            model,
             counted: self.counted.unwrap_or(given.counted),
             hints: self.tells.unwrap_or(given.hints),
             latency: LogNormal {

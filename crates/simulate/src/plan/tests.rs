@@ -87,3 +87,15 @@ fn a_fault_is_told_with_its_place_and_its_mend() {
         .collect();
     insta::assert_snapshot!(told.join("\n\n"));
 }
+
+#[test]
+fn the_files_in_the_documentation_are_read() {
+    let page = include_str!("../../../../docs/simulation.md");
+    let files: Vec<&str> =
+        page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(files.len(), 2);
+    for file in files {
+        let plan = Plan::read("docs/simulation.md", file).unwrap();
+        assert_eq!(plan.worlds[0].tokens, 5);
+    }
+}

@@ -15,7 +15,7 @@ use crate::world::{Counted, Hints, Model, Rate};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Written {
-    pub(super) limit: Text<Model>,
+    pub(super) limit: Option<Text<Model>>,
     pub(super) tokens: Option<Count>,
     pub(super) counted: Option<Counted>,
     pub(super) tells: Option<Hints>,
@@ -65,7 +65,9 @@ pub(super) struct Length(pub(super) Duration);
 
 impl<'de> Deserialize<'de> for Length {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        parse_duration(&String::deserialize(deserializer)?).map(Self).map_err(D::Error::custom)
+        let text = String::deserialize(deserializer)?;
+        let fault = |_| D::Error::custom(format!("{text:?} is no length of time; write 30s, 120ms or 1m30s"));
+        parse_duration(&text).map(Self).map_err(fault)
     }
 }
 

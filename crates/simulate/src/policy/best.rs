@@ -8,7 +8,7 @@ use crate::measure::Outcome;
 use crate::world::{Arrival, Asked, Limiter, Upstream, Verdict};
 
 /// The best that is possible: it has the upstream's books before it and books each grant the moment that it is asked,
-/// first come first served. Who would have to wait longer than `max_wait` is refused at once.
+/// first come first served, with the token that would lose a grant first. Who would have to wait longer than `max_wait` is refused at once.
 ///
 /// Its calls arrive the moment they are sent. It knows nothing of events on the way: with those it is no bound.
 #[derive(Clone, Debug)]
@@ -36,10 +36,13 @@ impl Best {
     fn book(&self, latest: Duration) -> Option<(usize, Duration)> {
         let now = self.upstream.now();
         let mut booked = self.booked.lock().unwrap_or_else(PoisonError::into_inner);
-        let free = booked.iter_mut().map(|it| it.limiter.next_grant(it.until.max(now))).enumerate();
-        let (at, moment) = free.min_by_key(|(_, moment)| *moment)?;
-        // A timer is a millisecond late at most.
-        let moment = ceil_to_millisecond(moment);
+        let free = booked.iter_mut().map(|it| {
+            let from = it.until.max(now);
+            // A timer is a millisecond late at most.
+            (ceil_to_millisecond(it.limiter.next_grant(from)), it.limiter.loses_from(from))
+        });
+        // Of those that are free at once the one that would lose a grant first.
+        let (at, (moment, _)) = free.enumerate().min_by_key(|(_, key)| *key)?;
         if moment > latest {
             return None;
         }

@@ -86,7 +86,7 @@ pub fn chart(lines: &[Line]) -> String {
     for (row, (part, model)) in titles.iter().enumerate() {
         let y = TOP + STEP_Y * row as f64;
         let title = part.map_or_else(|| (*model).to_owned(), |part| format!("{model}  ·  {part}"));
-        let _ = writeln!(svg, "<text x=\"{LEFT}\" y=\"{}\" font-weight=\"bold\">{title}</text>", y - 24.0);
+        let _ = writeln!(svg, "<text x=\"{LEFT}\" y=\"{}\" font-weight=\"bold\">{title}</text>", y - 27.0);
         let of_row: Vec<&Line> =
             lines.iter().filter(|it| it.model == *model && it.part.map(Part::title) == *part).collect();
         for (column, axis) in AXES.iter().enumerate() {

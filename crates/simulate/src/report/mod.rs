@@ -5,8 +5,10 @@ mod chart;
 mod figures;
 mod json;
 mod table;
+#[cfg(test)]
+mod tests;
 
-pub use bounds::{Bound, ParseBoundError, read_bounds};
+pub use bounds::{Bound, OutageBound, ParseBoundError, read_bounds};
 pub use chart::chart;
 pub use json::json_lines;
 pub use table::{bounds_table, capacity_table, figures_table, grid_table};
@@ -26,7 +28,7 @@ pub struct Line {
     pub model: String,
     /// Who calls.
     pub traffic: Traffic,
-    /// What is offered a second, if nobody is held up, and what is granted.
+    /// What all tokens together are granted a second.
     pub granted: f64,
     /// Who spent the tokens.
     pub policy: Named,

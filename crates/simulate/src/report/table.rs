@@ -1,5 +1,5 @@
-use super::Line;
 use super::figures::{calls, marked, ratio, seconds};
+use super::{Bound, Line};
 use crate::grid::Part;
 use crate::policy::Named;
 use crate::world::Traffic;
@@ -45,9 +45,9 @@ fn recoveries(lines: &[Line]) -> String {
     let told = lines.iter().filter_map(|line| {
         let (recovery, calls_then) = (line.figures.recovery?, line.figures.calls_in_outage?);
         Some(format!(
-            "{} at {} after the outage: served as before {} s after its end, {} calls a request during it\n",
+            "{}, {}: after the outage all is as before in {} s; {} calls a request during it\n",
             line.policy,
-            traffic(line.traffic),
+            in_words(line.traffic),
             seconds(recovery),
             calls(calls_then),
         ))
@@ -71,13 +71,11 @@ pub fn capacity_table(lines: &[Line]) -> String {
     ]);
     for line in lines {
         let it = &line.figures;
-        // What was served a second, by what share of the limit it is.
-        let served = it.served_a_second;
         table.row(vec![
             line.policy.to_string(),
             traffic(line.traffic),
-            format!("{:.2}", served / it.success.max(f64::MIN_POSITIVE)),
-            format!("{served:.2}"),
+            format!("{:.2}", it.offered_a_second),
+            format!("{:.2}", it.served_a_second),
             format!("{:.1} %", 100.0 * it.success),
             seconds(it.p50),
             seconds(it.p99),
@@ -101,9 +99,9 @@ fn answer(lines: &[Line]) -> String {
     let most = ours.max_by(|a, b| a.figures.served_a_second.total_cmp(&b.figures.served_a_second));
     match most {
         Some(line) => format!(
-            "Up to {:.2} requests a second (at {}) {:.1} % are served, 99 of 100 of them within {} s.\n",
+            "Up to {:.2} requests a second ({}) {:.1} % are served, 99 of 100 of them within {} s.\n",
             line.figures.served_a_second,
-            traffic(line.traffic),
+            in_words(line.traffic),
             100.0 * line.figures.success,
             seconds(line.figures.p99),
         ),
@@ -177,7 +175,7 @@ fn cells_of(part: Part, line: &Line) -> Vec<String> {
 
 /// The bounds that these figures give, as a file keeps them.
 pub fn bounds_table(lines: &[Line]) -> String {
-    lines.iter().filter_map(super::Bound::just_outside).map(|bound| format!("{bound}\n")).collect()
+    lines.iter().filter_map(Bound::just_outside).map(|bound| format!("{bound}\n")).collect()
 }
 
 fn traffic(traffic: Traffic) -> String {
@@ -187,6 +185,13 @@ fn traffic(traffic: Traffic) -> String {
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
         }
         Traffic::Closed { users, .. } => format!("{users} users"),
+    }
+}
+
+fn in_words(of: Traffic) -> String {
+    match of {
+        Traffic::Closed { .. } => traffic(of),
+        Traffic::Poisson { .. } | Traffic::Bursts { .. } => format!("load {}", traffic(of)),
     }
 }
 

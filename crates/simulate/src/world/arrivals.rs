@@ -123,3 +123,6 @@ impl Clients {
         self.up_to.partition_point(|sum| *sum <= drawn)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -73,6 +73,17 @@ impl Limiter {
         }
     }
 
+    /// The moment from which grants are lost while nobody asks: a bucket runs over, a window ends with some left. In the
+    /// past where that is so already.
+    pub fn loses_from(&mut self, now: Duration) -> Duration {
+        self.forget(now);
+        match self.model {
+            Model::Bucket { .. } => self.full_at,
+            Model::Window { rate } => self.window_end(rate, now),
+            Model::Sliding { rate } | Model::Block { rate, .. } => self.room_at(rate),
+        }
+    }
+
     /// How many calls would be granted now, one after another.
     pub fn left(&mut self, now: Duration) -> u32 {
         if self.next_grant(now) > now {
@@ -132,3 +143,6 @@ impl Limiter {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

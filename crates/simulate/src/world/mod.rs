@@ -187,3 +187,6 @@ impl Event {
         self.from <= at && at < self.until()
     }
 }
+
+#[cfg(test)]
+mod tests;

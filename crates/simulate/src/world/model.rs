@@ -123,22 +123,38 @@ impl fmt::Display for Model {
     }
 }
 
-/// Why a text is no model.
+/// Why a text is no model, and what would be one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{0}; write `bucket 2/1s burst 10`, `window 100/1m`, `sliding 100/1m` or `block 100/1m for 1m [extend]`"
-)]
+#[error("{0}")]
 pub struct ParseModelError(String);
+
+impl ParseModelError {
+    fn no_model(text: &str) -> Self {
+        Self(format!(
+            "{text:?} is no model; write `bucket 2/1s burst 10`, `window 100/1m`, `sliding 100/1m` or \
+             `block 100/1m for 1m`, with `extend` behind it where calls renew the block"
+        ))
+    }
+
+    fn no_rate(text: &str) -> Self {
+        Self(format!("{text:?} is no rate; write 60/1m for 60 in a minute"))
+    }
+
+    fn no_length(text: &str) -> Self {
+        Self(format!("{text:?} is no length of time; write 30s or 1m30s"))
+    }
+}
 
 impl FromStr for Rate {
     type Err = ParseModelError;
 
     fn from_str(text: &str) -> Result<Self, ParseModelError> {
-        let fault = |why: &str| ParseModelError(format!("{text:?} {why}"));
-        let (count, per) = text.split_once('/').ok_or_else(|| fault("is no rate"))?;
-        let count = count.parse().ok().filter(|count| *count > 0).ok_or_else(|| fault("has no count"))?;
-        let per = parse_duration(per).map_err(|error| ParseModelError(error.to_string()))?;
-        if per.is_zero() { Err(fault("has no length")) } else { Ok(Self { count, per }) }
+        let read = || {
+            let (count, per) = text.split_once('/')?;
+            let rate = Self { count: count.parse().ok()?, per: parse_duration(per).ok()? };
+            (rate.count > 0 && !rate.interval().is_zero()).then_some(rate)
+        };
+        read().ok_or_else(|| ParseModelError::no_rate(text))
     }
 }
 
@@ -146,26 +162,24 @@ impl FromStr for Model {
     type Err = ParseModelError;
 
     fn from_str(text: &str) -> Result<Self, ParseModelError> {
+        let block = |rate: &str, block: &str, renewal| {
+            let length = parse_duration(block).map_err(|_| ParseModelError::no_length(block))?;
+            Ok(Self::Block { rate: rate.parse()?, block: length, renewal })
+        };
         let words: Vec<&str> = text.split_whitespace().collect();
-        let length = |text: &str| parse_duration(text).map_err(|error| ParseModelError(error.to_string()));
-        Ok(match words[..] {
-            ["bucket", rate, "burst", burst] => Self::Bucket {
-                rate: rate.parse()?,
-                burst: burst
-                    .parse()
-                    .ok()
-                    .filter(|burst| *burst > 0)
-                    .ok_or_else(|| ParseModelError(format!("{burst:?} is no burst")))?,
-            },
-            ["window", rate] => Self::Window { rate: rate.parse()? },
-            ["sliding", rate] => Self::Sliding { rate: rate.parse()? },
-            ["block", rate, "for", block] => {
-                Self::Block { rate: rate.parse()?, block: length(block)?, renewal: Renewal::Fixed }
+        match words[..] {
+            ["bucket", rate, "burst", burst] => {
+                let burst = burst.parse().ok().filter(|burst| *burst > 0);
+                Ok(Self::Bucket {
+                    rate: rate.parse()?,
+                    burst: burst.ok_or_else(|| ParseModelError::no_model(text))?,
+                })
             }
-            ["block", rate, "for", block, "extend"] => {
-                Self::Block { rate: rate.parse()?, block: length(block)?, renewal: Renewal::Extended }
-            }
-            _ => return Err(ParseModelError(format!("{text:?} is no model"))),
-        })
+            ["window", rate] => Ok(Self::Window { rate: rate.parse()? }),
+            ["sliding", rate] => Ok(Self::Sliding { rate: rate.parse()? }),
+            ["block", rate, "for", length] => block(rate, length, Renewal::Fixed),
+            ["block", rate, "for", length, "extend"] => block(rate, length, Renewal::Extended),
+            _ => Err(ParseModelError::no_model(text)),
+        }
     }
 }

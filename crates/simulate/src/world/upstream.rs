@@ -223,3 +223,6 @@ impl<B> Service<Request<B>> for Upstream {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
