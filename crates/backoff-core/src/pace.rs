@@ -313,7 +313,7 @@ impl Pace {
         let usual = age / u64::from(lends.max(1));
         if lends >= Self::ENOUGH && usual > 0 && self.cost / usual >= Self::DEAR {
             self.known = Known::Usual;
-            self.meter.interval = slower(usual, 70);
+            self.meter.interval = slower(usual, env("TENT", 40));
             self.meter.empty(now);
         }
     }
@@ -324,7 +324,7 @@ impl Pace {
         if early {
             self.meter.credit /= 2;
             let (_, next) = self.wary;
-            self.wary = (next, next.saturating_mul(2).min(64));
+            self.wary = (next, next.saturating_mul(2).min(env("WARY", 8) as u32));
         }
         if self.is_dear() {
             self.meter.credit = 0;
@@ -375,7 +375,7 @@ impl Pace {
         self.meter.interval = if self.is_dear() {
             stepped_back(self.risky)
         } else {
-            self.safe / 2 + self.risky / 2
+            if self.safe < slower(self.risky, env("NEAR", 60)) { self.safe } else { self.safe / 2 + self.risky / 2 }
         };
     }
 
@@ -442,14 +442,14 @@ impl Pace {
             headroom / 2
         } else {
             self.growth = self.growth.saturating_add(1);
-            15 << (self.growth - 1).min(5)
+            env("STEP", 5) << (self.growth - 1).min(5)
         };
         self.meter.interval = faster(interval, step.min(most));
     }
 
     fn try_credit(&mut self) {
         match &mut self.wary.0 {
-            0 => self.meter.credit += 1 + self.meter.credit / 2,
+            0 => self.meter.credit += 1 + self.meter.credit * env("CG", 100) as u32 / 100,
             trials => *trials -= 1,
         }
     }
@@ -463,6 +463,7 @@ impl Recent {
     }
 }
 
+fn env(name: &str, or: u64) -> u64 { extern crate std; std::env::var(name).ok().and_then(|s| s.parse().ok()).unwrap_or(or) }
 fn span(lends: u32) -> u32 {
     (lends / 2).clamp(8, 4096)
 }
