@@ -1,10 +1,14 @@
 mod meter;
+mod search;
 #[cfg(test)]
 mod tests;
+mod usage;
 
 use core::time::Duration;
 
 use meter::{Meter, Timing};
+use search::{faster, stepped_back};
+use usage::{Epoch, Recent, Trial};
 
 /// What a token's refusals have taught of the limit that its upstream holds it to, and the pace that follows.
 ///
@@ -42,19 +46,25 @@ use meter::{Meter, Timing};
 pub struct Pace {
     meter: Meter,
     known: Known,
+    /// The interval at which the whole limit is used; 0 while there is no pace.
+    whole: u64,
     /// The slowest interval that is known to be safe, or believed so.
     safe: u64,
     /// The interval at which a refusal came.
     risky: u64,
     trial: Trial,
-    /// Calls granted since a refusal found nothing left.
-    since: u64,
-    granted: u32,
+    epoch: Epoch,
     recent: Recent,
     /// When the rest began that still lasts.
     refused_at: Option<u64>,
     /// How long the latest rest lasted, from its refusal to the next success.
     cost: u64,
+    /// What was granted before the latest rest.
+    granted: u32,
+    /// About how many calls a window holds, where refusals are dear; 0 where that is not known.
+    window: u32,
+    /// How much of it is paced, in thousandths: the rest may be used in bursts.
+    share: u32,
     /// Refusals that came too soon after one another to tell a rate.
     strikes: u32,
     /// Raises in a row beyond what was ever refused.
@@ -80,71 +90,39 @@ enum Known {
     Ceiling,
 }
 
-/// A pace is kept for a while before it counts as granted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Trial {
-    since: u64,
-    lends: u32,
-    idle: bool,
-    tight: bool,
-}
-
-impl Trial {
-    const fn from(now: u64) -> Self {
-        Self { since: now, lends: 0, idle: false, tight: false }
-    }
-}
-
-/// The mean interval of the latest lends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Recent {
-    last: u64,
-    mean: u64,
-    /// Over about how many lends: half of what a window seems to hold, so that the mean lags as a window's own does.
-    span: u32,
-}
-
 /// What one token's refusal, or its return, says of others that are held to the same limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "a lesson is for the other tokens"]
 pub struct Lesson {
     /// The pace that the token had.
     pace: u64,
-    /// The pace that it stepped back to.
-    slower: Option<u64>,
-    /// Whether a pace was refused already.
+    /// The pace that it has now.
+    now: u64,
+    /// Whether that is known from a refusal of another.
     known: Known,
-    /// What the refusal has cost.
+    /// What the refusal has cost, once it is over.
     cost: Option<u64>,
+    window: u32,
 }
 
 impl Pace {
-    /// A rest this many lends long, or longer, is dear.
-    const DEAR: u64 = 10;
-    /// Fewer grants tell no rate.
-    const ENOUGH: u32 = 8;
-    /// A pace is tried for thirty times what its refusal would cost...
-    const PATIENCE: u64 = 30;
-    /// ... and for so many lends.
-    const TRIAL: u32 = 60;
-    /// Where the limit is known to be far off, less is enough.
-    const SHORT_TRIAL: u32 = 20;
-    const CLIMBING_TRIAL: u32 = 10;
-
     /// At a token's first refusal: `lends` is how many calls were made with it up to now, in `age` at most.
     pub fn new(lends: u32, age: Duration, now: Duration) -> Self {
         let now = nanos(now);
         Self {
             meter: Meter::UNPACED,
             known: Known::Nothing,
+            whole: 0,
             safe: 0,
             risky: 0,
             trial: Trial::from(now),
-            since: now,
-            granted: 1,
-            recent: Recent { last: now, mean: 0, span: span(lends) },
+            epoch: Epoch { granted: 1, ..Epoch::idle(now) },
+            recent: Recent::new(lends, now),
             refused_at: None,
             cost: 0,
+            granted: 0,
+            window: 0,
+            share: Self::WHOLE,
             strikes: 0,
             growth: 0,
             wary: (0, 1),
@@ -153,9 +131,9 @@ impl Pace {
         }
     }
 
-    /// The time between two lends at this pace; none while nothing is known.
+    /// The time between two lends at which the whole limit is used; none while nothing is known.
     pub fn interval(&self) -> Option<Duration> {
-        self.is_paced().then(|| Duration::from_nanos(self.meter.interval))
+        self.is_paced().then(|| Duration::from_nanos(self.whole))
     }
 
     /// From when the pace allows a lend, which may be long past.
@@ -177,30 +155,35 @@ impl Pace {
     /// Whether a refusal now is more than the limit that is known can explain: it comes though the token was used at
     /// less than two thirds of its pace of late.
     pub const fn is_surprised(&self) -> bool {
-        self.is_paced() && self.recent.mean / 3 * 2 > self.meter.interval
+        self.is_paced() && self.recent.mean / 3 * 2 > self.whole
     }
 
     const fn is_paced(&self) -> bool {
-        self.meter.interval != 0
+        self.whole != 0
     }
 
     /// A lend.
     pub fn lent(&mut self, now: Duration) {
         let now = nanos(now);
-        self.granted = self.granted.saturating_add(1);
-        self.trial.lends = self.trial.lends.saturating_add(1);
+        let gap = now.saturating_sub(self.recent.last);
+        let timing = self.meter.timing(now);
         if self.refused_at.is_none() {
-            self.recent.note(now, self.granted);
+            let unused = if self.is_paced() { self.meter.was_unused(now) } else { self.recent.is_idle(gap) };
+            if unused {
+                self.epoch = Epoch::idle(now);
+            }
+            self.recent.note(gap, self.epoch.granted);
         }
         self.recent.last = now;
+        self.epoch.granted = self.epoch.granted.saturating_add(1);
+        self.trial.lends = self.trial.lends.saturating_add(1);
         if !self.is_paced() {
             return;
         }
-        let timing = self.meter.timing(now);
-        self.trial.tight |= timing == Timing::Tight;
-        self.trial.idle |= timing == Timing::Idle;
+        self.trial.note(timing);
         self.early = self.meter.is_early(now);
         self.meter.lend(now);
+        self.share_window(timing == Timing::Tight, timing == Timing::Idle);
         if self.refused_at.is_none() {
             self.end_trial(now);
         }
@@ -208,7 +191,7 @@ impl Pace {
 
     /// A lend that was never used.
     pub fn taken_back(&mut self) {
-        self.granted = self.granted.saturating_sub(1);
+        self.epoch.granted = self.epoch.granted.saturating_sub(1);
         self.trial.lends = self.trial.lends.saturating_sub(1);
         self.meter.take_back();
     }
@@ -216,9 +199,8 @@ impl Pace {
     /// The upstream has refused a call for its rate. Returns what that says of others.
     pub fn refused(&mut self, now: Duration) -> Option<Lesson> {
         let now = nanos(now);
-        self.granted = self.granted.saturating_sub(1);
-        let before = self.meter.interval;
-        let knew = matches!(self.known, Known::Floor | Known::Ceiling);
+        self.epoch.granted = self.epoch.granted.saturating_sub(1);
+        let (pace, knew) = (self.whole, matches!(self.known, Known::Floor | Known::Ceiling));
         if self.refused_at.is_none() {
             self.refused_at = Some(now);
             self.learn(now);
@@ -226,13 +208,7 @@ impl Pace {
             self.trial = Trial::from(now);
         }
         self.meter.empty(now);
-        let slower = self.meter.interval;
-        (knew && self.is_dear() && slower > before).then_some(Lesson {
-            pace: before,
-            slower: Some(slower),
-            known: self.known,
-            cost: None,
-        })
+        (knew && self.is_dear() && self.whole > pace).then(|| self.lesson(pace, None))
     }
 
     /// A call has succeeded that was lent after the latest refusal. Returns what the end of a rest says of others.
@@ -242,38 +218,35 @@ impl Pace {
         self.cost = now.saturating_sub(refused_at);
         if self.known == Known::Nothing {
             self.guess(now);
-        }
-        if self.is_dear() {
+        } else if self.is_dear() {
             // What was lent before the block is in no window any more.
-            self.recent.mean = self.meter.interval;
+            self.recent.mean = self.whole;
             if self.known == Known::Ceiling {
                 self.slow_down_to(stepped_back(self.risky));
             }
+            self.size_window();
+        } else {
+            self.apply();
         }
         self.trial = Trial::from(now);
-        self.is_paced().then_some(Lesson {
-            pace: self.meter.interval,
-            slower: None,
-            known: self.known,
-            cost: Some(self.cost),
-        })
+        self.is_paced().then(|| self.lesson(self.whole, Some(self.cost)))
     }
 
-    /// What another token has learned. It counts where both have about the same pace.
+    /// What another token has learned. It counts where this one has about the same pace, or may have.
     pub fn heed(&mut self, lesson: &Lesson, now: Duration) {
         let now = nanos(now);
-        if lesson.known == Known::Ceiling && self.may_be(lesson.slower.unwrap_or(lesson.pace)) {
-            self.adopt(lesson.slower.unwrap_or(lesson.pace), now);
+        if lesson.known == Known::Ceiling && self.may_be(lesson.now) {
+            self.adopt(lesson, now);
             return;
         }
-        let alike = self.meter.interval.abs_diff(lesson.pace) < lesson.pace / 10;
+        let alike = self.whole.abs_diff(lesson.pace) < lesson.pace / 10;
         if !alike || self.refused_at.is_some() || matches!(self.known, Known::Nothing | Known::Usual) {
             return;
         }
-        if let Some(slower) = lesson.slower.filter(|&slower| self.is_dear() && self.meter.interval < slower) {
+        if self.is_dear() && lesson.cost.is_none() && self.whole < lesson.now {
             self.known = Known::Ceiling;
             self.risky = self.risky.max(lesson.pace);
-            self.slow_down_to(slower);
+            self.slow_down_to(lesson.now);
             self.growth = 0;
             self.trial = Trial::from(now);
             // Its window is as full as the other's was.
@@ -282,209 +255,32 @@ impl Pace {
         self.cost = lesson.cost.unwrap_or(self.cost);
     }
 
+    fn lesson(&self, pace: u64, cost: Option<u64>) -> Lesson {
+        Lesson { pace, now: self.whole, known: self.known, cost, window: self.window }
+    }
+
     /// Whether this may be its limit too, by what little is known of it.
     fn may_be(&self, interval: u64) -> bool {
         match self.known {
             Known::Nothing | Known::Ceiling => false,
-            Known::Usual => interval > self.meter.interval && interval / 4 < self.meter.interval,
+            Known::Usual => interval > self.whole && interval / 4 < self.whole,
             Known::Floor => interval > self.risky && interval < self.safe,
         }
     }
 
-    fn adopt(&mut self, interval: u64, now: u64) {
+    fn adopt(&mut self, lesson: &Lesson, now: u64) {
         self.known = Known::Ceiling;
-        self.meter.interval = interval;
-        self.recent.mean = interval;
-        self.safe = self.safe.max(interval);
-        self.risky = faster(interval, 30);
+        self.whole = lesson.now;
+        self.window = lesson.window;
+        self.share = Self::WHOLE;
+        self.recent.mean = lesson.now;
+        self.safe = self.safe.max(lesson.now);
+        self.risky = faster(lesson.now, 30);
         self.growth = 0;
         self.trial = Trial::from(now);
+        self.apply();
         self.meter.empty(now);
     }
-
-    /// Whether a refusal costs so much that it is worth to stay well below.
-    const fn is_dear(&self) -> bool {
-        self.is_paced() && self.cost / self.meter.interval >= Self::DEAR
-    }
-
-    /// The first refusal was dear: rather the usual rate, if it was sustained, than another.
-    fn guess(&mut self, now: u64) {
-        let (lends, age) = self.first;
-        let usual = age / u64::from(lends.max(1));
-        if lends >= Self::ENOUGH && usual > 0 && self.cost / usual >= Self::DEAR {
-            self.known = Known::Usual;
-            self.meter.interval = slower(usual, env("TENT", 40));
-            self.meter.empty(now);
-        }
-    }
-
-    /// The first refusal of a rest.
-    fn learn(&mut self, now: u64) {
-        let early = self.early && self.meter.credit > 0;
-        if early {
-            self.meter.credit /= 2;
-            let (_, next) = self.wary;
-            self.wary = (next, next.saturating_mul(2).min(env("WARY", 8) as u32));
-        }
-        if self.is_dear() {
-            self.meter.credit = 0;
-        } else if early || (self.is_paced() && self.trial.idle && !self.is_used(now, 80)) {
-            // It was not the pace. What was granted still tells a rate when the pace is refused.
-            if self.granted >= Self::ENOUGH {
-                self.restart(now);
-            }
-            return;
-        }
-        if self.granted < Self::ENOUGH {
-            self.strike();
-            return;
-        }
-        let mean = (now.saturating_sub(self.since) / u64::from(self.granted)).max(1);
-        match self.known {
-            Known::Nothing | Known::Usual => self.set_floor(mean),
-            Known::Floor | Known::Ceiling => self.search(mean),
-        }
-        self.restart(now);
-    }
-
-    fn restart(&mut self, now: u64) {
-        self.since = now;
-        self.granted = 0;
-        self.strikes = 0;
-    }
-
-    /// The first rate that two refusals tell.
-    fn set_floor(&mut self, mean: u64) {
-        self.known = Known::Floor;
-        self.risky = self.recent.mean.min(mean);
-        self.safe = mean;
-        self.meter.interval = mean;
-        self.recent.span = span(self.granted);
-        let (lends, age) = self.first;
-        let burst = u64::from(lends).saturating_sub(age / mean).min(1000);
-        self.meter.credit = if self.is_dear() { 0 } else { u32::try_from(burst / 2).unwrap_or(0) };
-    }
-
-    /// A pace was refused, of which `mean` was granted.
-    fn search(&mut self, mean: u64) {
-        self.known = Known::Ceiling;
-        self.risky = self.meter.interval.max(self.recent.mean);
-        if self.safe <= self.risky || mean < self.safe {
-            self.safe = mean.max(slower(self.risky, 2));
-        }
-        self.meter.interval = if self.is_dear() {
-            stepped_back(self.risky)
-        } else {
-            if self.safe < slower(self.risky, env("NEAR", 60)) { self.safe } else { self.safe / 2 + self.risky / 2 }
-        };
-    }
-
-    /// Refused again too soon to tell a rate: back by 4 %, and twice as far each time.
-    fn strike(&mut self) {
-        if self.is_paced() {
-            self.risky = self.meter.interval;
-            self.meter.interval = slower(self.risky, 40 << self.strikes.min(3));
-            self.safe = self.safe.max(self.meter.interval);
-            self.strikes = self.strikes.saturating_add(1);
-        }
-    }
-
-    fn slow_down_to(&mut self, interval: u64) {
-        self.meter.interval = self.meter.interval.max(interval);
-        self.safe = self.safe.max(self.meter.interval);
-    }
-
-    /// Whether so many percent of the trial's pace were used.
-    fn is_used(&self, now: u64, percent: u64) -> bool {
-        let took = now.saturating_sub(self.trial.since);
-        let used = self.meter.interval.saturating_mul(u64::from(self.trial.lends));
-        used.saturating_mul(100) >= took.saturating_mul(percent)
-    }
-
-    /// A pace that was used, and not refused for long enough, is safe: on to the next.
-    fn end_trial(&mut self, now: u64) {
-        let (lends, patience) = match self.known {
-            Known::Floor if self.is_dear() => (Self::CLIMBING_TRIAL, self.cost / 8),
-            _ if !self.is_dear() && self.headroom() > 100 => (Self::SHORT_TRIAL, self.cost.saturating_mul(Self::PATIENCE)),
-            _ => (Self::TRIAL, self.cost.saturating_mul(Self::PATIENCE)),
-        };
-        if self.trial.lends < lends || now.saturating_sub(self.trial.since) < patience {
-            return;
-        }
-        if self.is_used(now, 95) {
-            self.raise();
-        }
-        if self.trial.idle && self.trial.tight {
-            self.try_credit();
-        }
-        self.trial = Trial::from(now);
-    }
-
-    /// How much faster the refused pace was than this, in thousandths; 1000 where none was.
-    fn headroom(&self) -> u64 {
-        match self.safe.max(self.meter.interval).saturating_mul(1000).checked_div(self.risky) {
-            Some(ratio) => ratio.saturating_sub(1000),
-            None => 1000,
-        }
-    }
-
-    fn raise(&mut self) {
-        let interval = self.meter.interval;
-        self.safe = interval;
-        let most = match (self.is_dear(), self.known) {
-            (true, Known::Ceiling) => 40,
-            (true, _) => 120,
-            (false, _) => 500,
-        };
-        let headroom = self.headroom();
-        let step = if headroom > 10 {
-            self.growth = 0;
-            headroom / 2
-        } else {
-            self.growth = self.growth.saturating_add(1);
-            env("STEP", 5) << (self.growth - 1).min(5)
-        };
-        self.meter.interval = faster(interval, step.min(most));
-    }
-
-    fn try_credit(&mut self) {
-        match &mut self.wary.0 {
-            0 => self.meter.credit += 1 + self.meter.credit * env("CG", 100) as u32 / 100,
-            trials => *trials -= 1,
-        }
-    }
-}
-
-impl Recent {
-    fn note(&mut self, now: u64, granted: u32) {
-        let gap = now.saturating_sub(self.last);
-        let over = u64::from(granted.clamp(2, self.span));
-        self.mean = if self.mean == 0 { gap } else { self.mean - self.mean / over + gap / over };
-    }
-}
-
-fn env(name: &str, or: u64) -> u64 { extern crate std; std::env::var(name).ok().and_then(|s| s.parse().ok()).unwrap_or(or) }
-fn span(lends: u32) -> u32 {
-    (lends / 2).clamp(8, 4096)
-}
-
-/// The pace to go back to from one that was refused at a high cost.
-fn stepped_back(interval: u64) -> u64 {
-    slower(interval, 30)
-}
-
-/// A pace so many thousandths slower.
-fn slower(interval: u64, thousandths: u64) -> u64 {
-    interval.saturating_add(scaled(interval, thousandths, 1000))
-}
-
-/// A pace so many thousandths faster: at least a nanosecond between two lends.
-fn faster(interval: u64, thousandths: u64) -> u64 {
-    scaled(interval, 1000, 1000 + thousandths).max(1)
-}
-
-fn scaled(interval: u64, by: u64, of: u64) -> u64 {
-    u64::try_from(u128::from(interval) * u128::from(by) / u128::from(of)).unwrap_or(u64::MAX)
 }
 
 const fn nanos(time: Duration) -> u64 {

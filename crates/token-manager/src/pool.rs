@@ -48,10 +48,10 @@ use ledger::Ledger;
 use limits::Limits;
 pub(crate) use loan::{Loan, Told};
 use moment::{Moment, Origin};
+use paced::Surprise;
 use places::{IdHash, Places};
 pub(crate) use record::Generation;
 pub(crate) use record::Rejection;
-use paced::Surprise;
 use record::{Bounds, Effect, Kind, Record, Standing};
 pub(crate) use reload::Renewed;
 use select::Selector;
@@ -384,8 +384,7 @@ impl Pool {
     fn bounds(&mut self, index: usize) -> Bounds {
         let record = &mut self.records[index];
         let limits = record.limits.as_deref_mut();
-        let limit_allows =
-            limits.map_or(Moment::BEFORE, |limits| limits.free_at(self.frame, self.latest));
+        let limit_allows = limits.map_or(Moment::BEFORE, |limits| limits.free_at(self.frame, self.latest));
         let group = match record.group {
             Some(group) => self.groups.gate(group).way(self.latest),
             None => Way::Open,

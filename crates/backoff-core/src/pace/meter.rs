@@ -47,6 +47,12 @@ impl Meter {
         }
     }
 
+    /// Whether so much was left unused before a lend now that what was granted says little of the limit: four lends
+    /// and all credit, which is more than chance leaves where the limit is nearly used.
+    pub(super) const fn was_unused(&self, now: u64) -> bool {
+        now > self.due.saturating_add(self.interval.saturating_mul(4))
+    }
+
     /// Whether a lend now uses credit: an even pace would not allow it yet.
     pub(super) const fn is_early(&self, now: u64) -> bool {
         self.due > now.saturating_add(self.interval / 8)

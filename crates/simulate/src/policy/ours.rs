@@ -8,7 +8,9 @@ use tidegate_api_client::{
 };
 use tidegate_backoff_core::{Backoff, Budget};
 use tidegate_config::{self as config, Faults, Purpose, Settings, Sources};
-use tidegate_token_manager::{IdKey, Limit, Pacing, PoolParams, Strategy, TokenManager, TokenSpec, WhenExhausted};
+use tidegate_token_manager::{
+    IdKey, Limit, Pacing, PoolParams, Strategy, TokenManager, TokenSpec, WhenExhausted,
+};
 use tower::ServiceExt;
 
 use super::{Policy, outcome};

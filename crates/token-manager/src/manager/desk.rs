@@ -104,7 +104,9 @@ impl Desk {
         let refused = params.when_exhausted == WhenExhausted::Fail
             || give_up <= now
             || self.waiting() + elsewhere >= params.max_waiting
-            || self.forecast(ask.only, client, now).is_later_than(give_up.min(later(now, self.pool.patience())));
+            || self
+                .forecast(ask.only, client, now)
+                .is_later_than(give_up.min(later(now, self.pool.patience())));
         if refused {
             return Asked::Answered(Err(self.exhausted(ask.only, client, now)));
         }

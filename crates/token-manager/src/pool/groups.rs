@@ -67,7 +67,14 @@ impl Pool {
     }
 
     /// What a report means to those who share a limit with the token.
-    pub(super) fn settle_gates(&mut self, loan: &Loan, report: &Report, effect: Effect, surprise: Surprise, now: Moment) {
+    pub(super) fn settle_gates(
+        &mut self,
+        loan: &Loan,
+        report: &Report,
+        effect: Effect,
+        surprise: Surprise,
+        now: Moment,
+    ) {
         self.settle_group(loan, report, effect, now);
         self.settle_pool(loan, report, effect, surprise, now);
         self.set_alert();
@@ -122,8 +129,9 @@ impl Pool {
                 let tokens = self.tally.lendable + self.tally.held + self.wakes.len();
                 let blamed = match surprise {
                     Surprise::Expected => None,
-                    Surprise::Unexpected if std::env::var("NOBLAME").is_ok() => None,
-                    Surprise::Unexpected => self.blame.refused(self.stands_for(loan), kind, told, tokens, now),
+                    Surprise::Unexpected => {
+                        self.blame.refused(self.stands_for(loan), kind, told, tokens, now)
+                    }
                 };
                 if let Some(told) = blamed.or(pass.is_probe().then_some(told)) {
                     self.blame.gate.shut(told, &cool_down, next, now);

@@ -23,7 +23,11 @@ impl Limits {
     }
 
     /// The same under another known limit.
-    pub(super) fn reframed(limits: Option<Box<Self>>, old: Option<Frame>, new: Option<Frame>) -> Option<Box<Self>> {
+    pub(super) fn reframed(
+        limits: Option<Box<Self>>,
+        old: Option<Frame>,
+        new: Option<Frame>,
+    ) -> Option<Box<Self>> {
         let (window, pace) = limits.map_or((None, None), |limits| (limits.window, limits.pace));
         let window = match (old, new, window) {
             (Some(old), Some(new), Some(window)) => Some(window.reframed(old, new)),
@@ -76,7 +80,8 @@ impl Limits {
             (Some(frame), Some(window)) => window.serves_at(frame, nth, from),
             _ => from,
         };
-        let pace = self.pace.as_ref().map_or(from, |pace| Moment::of(pace.serves_at(nth, from.as_duration())));
+        let pace =
+            self.pace.as_ref().map_or(from, |pace| Moment::of(pace.serves_at(nth, from.as_duration())));
         window.max(pace)
     }
 }

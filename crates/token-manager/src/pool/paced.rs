@@ -56,7 +56,6 @@ impl Pool {
         if !was_paced && record.pace().is_some_and(is_paced) {
             self.paced += 1;
         }
-        if std::env::var("TRACE").is_ok() && (limited || lesson.is_some()) { eprintln!("{:8.1} tok{index} {:?} {:?} {:?} iv {:?} gate {:?}", at.as_secs_f64(), report.outcome, effect, surprise, self.records[index].pace().and_then(|p| p.interval()), self.blame.gate.way(now)); }
         self.refresh(index);
         if let Some(lesson) = lesson {
             self.pass_on(index, &lesson, at);

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use tidegate_backoff_core::{CoolDown, MAX_TOLD_REST, Pace};
 
 use super::gate::Way;
+use super::limits::Limits;
 use super::moment::Moment;
 use super::touched::Touched;
-use super::limits::Limits;
 pub(super) use shared::{Age, Shared};
 
 use crate::entry::Entry;
