@@ -178,8 +178,9 @@ async fn the_script_merges_as_the_pools_do() {
                 rest.rest.as_mut().unwrap().failures = u32::try_from(draw(5)).unwrap();
                 news.rest = rest.rest;
             }
-            if draw(3) == 0 {
-                news.cleared = Some(stamp(&mut draw));
+            if draw(2) == 0 {
+                // Of few resets, so that there are rests of the same one.
+                news.cleared = Some(now.plus(i64::try_from(100 * draw(3)).unwrap()));
             }
             if draw(3) == 0 {
                 news.recovered = Some(stamp(&mut draw));
@@ -199,6 +200,22 @@ async fn the_script_merges_as_the_pools_do() {
         let read = read.into_iter().next().unwrap_or_else(|| News::none("tests".into(), id(&name)));
         assert_eq!(read, known, "round {round}");
     }
+}
+
+#[tokio::test]
+async fn what_a_later_version_adds_is_kept_and_the_later_of_it() {
+    let Some(server) = RedisServer::start(&[]) else { return };
+    let mut store = store(&server.url());
+    store.open().await.unwrap();
+    let (now, places) = (store.clock().stamp, [Place { pool: "tests".into(), id: id("a") }]);
+    let key = format!("tidegate:token:tests:{}", id("a"));
+    store.publish(&[resting("a", now, 60_000)]).await.unwrap();
+    let value = server.cli(&["get", &key]);
+    server.cli(&["set", &key, &format!("{value} {} 37.5/60", now.0)]);
+    let longer = resting("a", now, 90_000);
+    store.publish(std::slice::from_ref(&longer)).await.unwrap();
+    assert!(server.cli(&["get", &key]).ends_with(&format!(" {} 37.5/60", now.0)));
+    assert_eq!(store.load(&places).await.unwrap(), [longer]);
 }
 
 #[tokio::test]

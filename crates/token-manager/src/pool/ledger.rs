@@ -116,11 +116,10 @@ pub(super) struct Ledger {
 impl Ledger {
     pub(super) fn note(&mut self, id: TokenId, touched: Touched, now: Moment) {
         let marks = self.marks.entry(id).or_insert(Marks::NONE);
-        let was_told = !marks.untold.any();
-        marks.note(touched, now.into());
-        if was_told {
+        if !marks.untold.any() {
             self.untold.push(id);
         }
+        marks.note(touched, now.into());
     }
 
     /// Forgets the tokens that are gone.
@@ -192,7 +191,12 @@ impl Pool {
         let index = self.place(id)?;
         let record = &self.records[index];
         let marks = self.ledger.as_mut()?.marks.get_mut(&id)?;
-        let untold = std::mem::take(&mut marks.untold);
+        let mut untold = std::mem::take(&mut marks.untold);
+        if untold.has(Touched::RESTED) || untold.has(Touched::CLEARED) {
+            // A rest counts from a reset on: each is told with the other.
+            untold.add(Touched::RESTED);
+            untold.add(Touched::CLEARED);
+        }
         let told = |what, when: &mut When| {
             let stamp = when.stamp(scale).filter(|_| untold.has(what))?;
             *when = When::Told(stamp);
@@ -227,8 +231,16 @@ impl Pool {
         let stamp = |when: When| when.stamp(scale);
         if let Some(at) = news.cleared.filter(|at| Some(*at) > stamp(marks.cleared)) {
             marks.cleared = When::Told(at);
-            if stamp(marks.rested) <= Some(at) && record.is_marked() {
-                record.reset(next);
+            if stamp(marks.rested) <= Some(at) {
+                if record.is_marked() {
+                    record.reset(next);
+                }
+            } else if record.shared().is_some() {
+                // Told without a word of this reset it is void elsewhere; but it was made after it, so it is told anew.
+                if !marks.untold.any() {
+                    ledger.untold.push(news.id);
+                }
+                marks.untold.add(Touched::RESTED);
             }
         }
         if let Some(at) = news.recovered.filter(|at| Some(*at) > stamp(marks.recovered)) {
@@ -237,25 +249,21 @@ impl Pool {
                 record.recover_elsewhere();
             }
         }
-        if let Some(rest) = news.rest {
+        if let Some(rest) = news.rest.filter(|_| news.cleared >= stamp(marks.cleared)) {
             // A clock that was set back, or a file of the future, must not make a rest longer than it was.
             let length = rest.until.since(rest.at).max(0);
             let until = clock.stamp.plus(rest.until.since(clock.stamp).min(length));
-            let is_void = Some(rest.at) <= stamp(marks.cleared)
-                || stamp(marks.recovered).is_some_and(|at| until <= at.plus(SLACK_MS));
-            if !is_void {
-                let is_newer = Some(rest.at) > stamp(marks.rested);
-                let told = Shared {
-                    until: scale.moment(until),
-                    failures: rest.failures,
-                    rejections: rest.rejections,
-                    reason: rest.reason,
-                    worn_out: rest.worn_out,
-                };
-                record.rest_elsewhere(&told, if is_newer { Age::Newer } else { Age::Known }, next);
-                if is_newer {
-                    marks.rested = When::Told(rest.at);
-                }
+            let is_over = stamp(marks.recovered).is_some_and(|at| until <= at.plus(SLACK_MS));
+            let told = Shared {
+                until: scale.moment(until),
+                failures: rest.failures,
+                rejections: rest.rejections,
+                reason: rest.reason,
+                worn_out: rest.worn_out,
+            };
+            let age = if Some(rest.at) > stamp(marks.rested) { Age::Newer } else { Age::Known };
+            if !is_over && record.rest_elsewhere(&told, age, next) {
+                marks.rested = When::Told(rest.at);
             }
         }
         if let Some(news) = news.bar.filter(|news| Some(news.at) > stamp(marks.barred)) {

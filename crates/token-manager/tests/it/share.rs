@@ -66,13 +66,40 @@ async fn a_reset_wins_over_older_news_and_not_over_newer() {
         advance(std::time::Duration::from_micros(1)).await;
         steps[1](&there);
         let (first, second) = (here.take_news(clock(5000), 9), there.take_news(clock(5000), 9));
-        for (one, other) in [(&first, &second), (&second, &first)] {
+        here.apply(&second, clock(5000));
+        there.apply(&first, clock(5000));
+        // Who rested it before it heard of the older reset tells that rest anew.
+        let third = there.take_news(clock(5000), 9);
+        assert_eq!((here.has_news(), third.is_empty()), (false, want == State::Ready), "{order}");
+        here.apply(&third, clock(5000));
+        for (what, pool) in [("here", &here), ("there", &there)] {
+            assert_eq!(status(pool, "a").state, want, "{order}: {what}");
+        }
+        for all in [[&first, &second, &third], [&third, &second, &first], [&second, &third, &first]] {
             let pool = sharing("a");
-            pool.apply(one, clock(5000));
-            pool.apply(other, clock(5000));
+            all.into_iter().for_each(|news| pool.apply(news, clock(5000)));
             assert_eq!(status(&pool, "a").state, want, "{order}");
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_rest_that_is_void_does_not_stand_though_a_later_rest_has_met_it() {
+    let since = |cleared: i64, news: News| News { cleared: Some(Stamp(cleared)), ..news };
+    let long = resting(1000, 900_000);
+    let short = since(2000, resting(3000, 30_000));
+    let reset = News { cleared: Some(Stamp(2000)), ..News::none("tests".into(), id("a")) };
+    for all in [[&long, &short, &reset], [&short, &long, &reset], [&reset, &long, &short]] {
+        let pool = sharing("a");
+        all.into_iter().for_each(|news| pool.apply(std::slice::from_ref(news), clock(3000)));
+        assert_eq!(status(&pool, "a").retry_in, secs(27));
+    }
+    // Of who did not know of the reset, the long rest hides the short one, and they are void together.
+    let pool = sharing("a");
+    for news in [long, resting(3000, 30_000), reset] {
+        pool.apply(&[news], clock(3000));
+    }
+    assert_eq!(status(&pool, "a").state, State::Ready);
 }
 
 #[tokio::test(start_paused = true)]

@@ -48,21 +48,25 @@ impl Record {
         self.until <= at
     }
 
-    /// Takes a rest that others tell. Where it ends later than what is known, by more than clocks differ,
-    /// leases that are out belong to the time before it. Rests are counted where they began: not here.
-    pub(in crate::pool) fn rest_elsewhere(&mut self, told: &Shared, age: Age, next: Generation) {
-        let was_ready = self.health == Health::Ready;
-        if age == Age::Newer || was_ready {
+    /// Takes a rest that others tell, if it ends later than what is known, by more than clocks differ; or at the
+    /// same moment, and is newer. Returns whether it was taken. Leases that are out then belong to the time before it,
+    /// if it ends later. Rests are counted where they began: not here.
+    pub(in crate::pool) fn rest_elsewhere(&mut self, told: &Shared, age: Age, next: Generation) -> bool {
+        let is_later = self.health == Health::Ready || told.until > self.until.after(SLACK);
+        let is_same = told.until.after(SLACK) >= self.until;
+        let is_taken = is_later || is_same && age == Age::Newer;
+        if is_taken {
             self.failures = told.failures;
             self.rejections = told.rejections;
             self.reason = Some(told.reason);
             self.health = if told.worn_out { Health::WornOut } else { Health::Resting };
         }
-        if was_ready || told.until > self.until.after(SLACK) {
-            self.until = self.until.max(told.until);
+        if is_later {
+            self.until = told.until;
             self.generation = next;
             self.probe_out = false;
         }
+        is_taken
     }
 
     /// A probe elsewhere has succeeded. Leases that are out may still tell otherwise.
