@@ -98,24 +98,52 @@ async fn of_many_tokens() {
     println!("another starts, reads them all and agrees in {:?}", begun.elapsed());
     println!("{}", server.cli(&["info", "commandstats"]));
     link1.stop(Duration::from_secs(1)).await;
+}
 
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("state");
-    let mut file = FileStore::new(&path);
-    file.open().await.unwrap();
-    let now = Clock::wall().stamp;
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "figures for docs/state.md: a minute"]
+async fn of_a_file() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     for count in [100, 10_000, 100_000] {
+        let path = folder.path().join(format!("state{count}"));
+        let mut file = FileStore::new(&path);
+        file.open().await.unwrap();
+        let now = Clock::wall().stamp;
         let news: Vec<_> = (0..count).map(|number| resting(&format!("t{number}"), now, 600_000)).collect();
-        file.publish(&news).await.unwrap();
         let begun = Instant::now();
-        file.publish(&news[..1]).await.unwrap();
+        file.publish(&news).await.unwrap();
         let size = std::fs::metadata(&path).unwrap().len();
-        println!("a file of {count} resting tokens, {size} bytes, is written in {:?}", begun.elapsed());
+        println!("{count} resting tokens, {size} bytes, are written in {:?}", begun.elapsed());
+        // So many that the file is written anew meanwhile.
+        let (mut took, mut rewritten, mut before) = (Vec::new(), 0, size);
+        while rewritten < 3 || took.len() < 1000 {
+            // Many at once first, so that it does not take all day.
+            let many = if took.len() % 100 == 99 { count / 10 } else { 1 };
+            let begun = Instant::now();
+            file.publish(&news[..many]).await.unwrap();
+            if many == 1 {
+                took.push(begun.elapsed());
+            } else {
+                took.push(Duration::ZERO);
+            }
+            let size = std::fs::metadata(&path).unwrap().len();
+            rewritten += u32::from(size < before);
+            before = size;
+        }
+        took.sort();
+        let at = |share: usize| took[(took.len() * share / 1000).min(took.len() - 1)];
+        println!(
+            "then one change: median {:?}, 99 % {:?}, longest of {} {:?}; {rewritten} times written anew meanwhile",
+            at(500),
+            at(990),
+            took.len(),
+            at(1000)
+        );
         let begun = Instant::now();
         let mut other = FileStore::new(&path);
         other.open().await.unwrap();
         let place = Place { pool: "tests".into(), id: id("t1") };
         assert_eq!(other.load(&[place]).await.unwrap().len(), 1);
-        println!("and read in {:?}", begun.elapsed());
+        println!("and all are read in {:?}", begun.elapsed());
     }
 }
