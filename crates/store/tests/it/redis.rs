@@ -239,6 +239,28 @@ async fn prefixes_and_databases_are_worlds_of_their_own() {
 }
 
 #[tokio::test]
+async fn in_a_cluster_a_prefix_in_braces_keeps_all_keys_on_one_node() {
+    let Some(server) = RedisServer::start(&["--cluster-enabled", "yes"]) else { return };
+    let slots: Vec<String> = (0..16384).map(|slot| slot.to_string()).collect();
+    server.cli(&[&["cluster", "addslots"], &*slots.iter().map(String::as_str).collect::<Vec<_>>()].concat());
+    until("the cluster is one", || server.cli(&["cluster", "info"]).contains("cluster_state:ok")).await;
+    let (bare, link) = linked(store(&server.url()), "a b");
+    reaches(&link, Status::Alone).await;
+    assert_eq!(
+        states(&bare),
+        [State::Ready; 2],
+        "many keys at once are refused by a cluster, and it goes on alone"
+    );
+    let url = format!("{}?prefix={{tidegate}}", server.url());
+    let (one, link1) = linked(store(&url), "a b");
+    let (two, link2) = linked(store(&url), "a b");
+    reaches(&link1, Status::Connected).await;
+    reaches(&link2, Status::Connected).await;
+    rest(&one, 600);
+    until("the rest is heard", || states(&two) == [State::Cooling, State::Ready]).await;
+}
+
+#[tokio::test]
 async fn new_tokens_of_a_reload_are_looked_up() {
     let Some(server) = RedisServer::start(&[]) else { return };
     let (one, _l1) = replica(&server, "a b").await;
