@@ -11,15 +11,16 @@ use std::time::Duration;
 use tidegate_backoff_core::{Backoff, Exponential, Jitter};
 use tidegate_token_manager::{IdKey, News, Store, StoreError, TokenId, TokenManager};
 use tokio::sync::watch;
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, yield_now};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 /// How soon a store that is away is tried again: 50 ms at first, then less and less often, at most a second
 /// apart. Replicas do not come back all at once.
 const RETRIES: Backoff =
     Backoff::new(Exponential::new(Duration::from_millis(50), Duration::from_secs(1)), Jitter::Equal);
-/// How much news are taken from a pool at once: its lock is held for so long.
-const TOGETHER: usize = 512;
+/// How many tokens' news are taken from a pool, or given to it, at once: its lock is held for so long, some 20 us.
+/// Between two such batches others have their turn, at the lock and at the thread.
+const TOGETHER: usize = 128;
 /// Everything is read and told again so often, for what may have been missed, and so that bars do not expire.
 const RENEWS_EVERY: Duration = Duration::from_secs(60 * 60);
 /// A store that goes away again within this long was not really back: it is not tried at once, nor told of again.
@@ -240,37 +241,52 @@ impl<S: Store> Carrier<S> {
         let places: Vec<_> = pools.iter().flat_map(TokenManager::places).collect();
         let known = self.store.load(&places).await?;
         pools.iter().for_each(TokenManager::tell_all);
-        let mut ours = self.take_news(pools);
-        self.apply(pools, &known);
-        let known: HashMap<(&str, TokenId), &News> =
-            known.iter().map(|news| ((&*news.pool, news.id), news)).collect();
-        ours.retain(|news| known.get(&(&*news.pool, news.id)).is_none_or(|known| news.adds_to(known)));
-        self.publish(&ours).await
+        let ours = self.take_news(pools).await;
+        self.apply(pools, &known).await;
+        let mut there: HashMap<(&str, TokenId), &News> = HashMap::with_capacity(known.len());
+        for some in known.chunks(TOGETHER) {
+            there.extend(some.iter().map(|news| ((&*news.pool, news.id), news)));
+            yield_now().await;
+        }
+        let mut missing = Vec::new();
+        for some in ours.chunks(TOGETHER) {
+            let adds = |news: &&News| {
+                let known = there.get(&(&*news.pool, news.id));
+                known.is_none_or(|known| news.adds_to(known))
+            };
+            missing.extend(some.iter().filter(adds).cloned());
+            yield_now().await;
+        }
+        self.publish(&missing).await
     }
 
-    fn apply(&self, pools: &[TokenManager], news: &[News]) {
+    async fn apply(&mut self, pools: &[TokenManager], news: &[News]) {
         let clock = self.store.clock();
         for pool in pools {
             for some in news.chunk_by(|a, b| a.pool == b.pool).filter(|some| *some[0].pool == *pool.name()) {
-                some.chunks(TOGETHER).for_each(|some| pool.apply(some, clock));
+                for some in some.chunks(TOGETHER) {
+                    pool.apply(some, clock);
+                    yield_now().await;
+                }
             }
         }
         self.counts.heard.fetch_add(news.len().try_into().unwrap_or(u64::MAX), Relaxed);
     }
 
     async fn tell(&mut self, pools: &[TokenManager]) -> Result<(), StoreError> {
-        let news = self.take_news(pools);
+        let news = self.take_news(pools).await;
         self.publish(&news).await
     }
 
     /// At most one piece of news for each token, however much has happened.
-    fn take_news(&self, pools: &[TokenManager]) -> Vec<News> {
+    async fn take_news(&mut self, pools: &[TokenManager]) -> Vec<News> {
         let mut all = Vec::new();
         for pool in pools {
             let mut rounds = pool.tokens() / TOGETHER + 1;
             while rounds > 0 && pool.has_news() {
                 all.extend(pool.take_news(self.store.clock(), TOGETHER));
                 rounds -= 1;
+                yield_now().await;
             }
         }
         all
@@ -295,7 +311,7 @@ impl<S: Store> Carrier<S> {
                     }
                     self.tell(pools).await?;
                 }
-                news = self.store.subscribe() => self.apply(pools, &news?),
+                news = self.store.subscribe() => self.apply(pools, &news?).await,
                 _ = self.pools.changed() => return Ok(Then::ReadAll),
                 () = sleep_until(renews_at) => return Ok(Then::ReadAll),
                 () = is_true(&mut self.stopping) => {

@@ -1,17 +1,17 @@
 //! What `docs/state.md` says, measured. Run alone, in release:
 //! `cargo test --release -p tidegate-store --test it figures -- --ignored --nocapture --test-threads=1`.
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use tidegate_store::{FileStore, Status};
-use tidegate_token_manager::{Clock, Place, Store, TokenManager};
+use tidegate_token_manager::{Clock, IdKey, Place, Store, TokenManager};
 
 use tokio::time::Instant;
 
 use crate::redis::store;
 use crate::redis_server::RedisServer;
-use crate::support::{id, linked, reaches, resting, until};
+use crate::support::{id, linked, pool, reaches, resting, until};
 
 /// A thousand tokens' names.
 fn names(count: usize) -> String {
@@ -97,11 +97,39 @@ async fn of_many_tokens() {
     reaches(&link2, Status::Connected).await;
     println!("another starts, reads them all and agrees in {:?}", begun.elapsed());
     println!("{}", server.cli(&["info", "commandstats"]));
-    link1.stop(Duration::from_secs(1)).await;
+}
+
+#[test]
+#[ignore = "figures for docs/state.md: some seconds"]
+fn of_another_key() {
+    let pool = pool(&names(100_000));
+    for key in ["one", "another", "a third"] {
+        let key = IdKey::from_bytes(key.as_bytes());
+        let done = AtomicBool::new(false);
+        let (took, waited) = std::thread::scope(|scope| {
+            let asks = scope.spawn(|| {
+                let mut longest = Duration::ZERO;
+                while !done.load(Relaxed) {
+                    let asked = Instant::now();
+                    drop(pool.try_acquire(&[]));
+                    longest = longest.max(asked.elapsed());
+                }
+                longest
+            });
+            let begun = Instant::now();
+            pool.rekey(&key);
+            let took = begun.elapsed();
+            done.store(true, Relaxed);
+            (took, asks.join().unwrap())
+        });
+        println!(
+            "100000 tokens have another key's ids after {took:?}; one who was lent a token waited {waited:?}"
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "figures for docs/state.md: a minute"]
+#[ignore = "figures for docs/state.md: some seconds"]
 async fn of_a_file() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     for count in [100, 10_000, 100_000] {
@@ -117,15 +145,13 @@ async fn of_a_file() {
         // So many that the file is written anew meanwhile.
         let (mut took, mut rewritten, mut before) = (Vec::new(), 0, size);
         while rewritten < 3 || took.len() < 1000 {
-            // Many at once first, so that it does not take all day.
-            let many = if took.len() % 100 == 99 { count / 10 } else { 1 };
-            let begun = Instant::now();
-            file.publish(&news[..many]).await.unwrap();
-            if many == 1 {
-                took.push(begun.elapsed());
-            } else {
-                took.push(Duration::ZERO);
+            // At times many at once, so that it does not take all day.
+            if took.len() % 100 == 99 {
+                file.publish(&news[..count / 10]).await.unwrap();
             }
+            let begun = Instant::now();
+            file.publish(&news[..1]).await.unwrap();
+            took.push(begun.elapsed());
             let size = std::fs::metadata(&path).unwrap().len();
             rewritten += u32::from(size < before);
             before = size;

@@ -1,11 +1,13 @@
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use tokio::time::Instant;
 
 use super::Wakers;
 use super::desk::Desk;
+use crate::entry::Entry;
 use crate::pool::{Loan, Pool, Renewed, Told, Whole};
-use crate::{Clock, IdKey, News, PoolParams, Report, ScopeStatus, TokenId, TokenSpec, TokenStatus};
+use crate::{Clock, News, PoolParams, Report, ScopeStatus, TokenId, TokenSpec, TokenStatus};
 
 /// A pool's lanes: one for what is asked without a scope, and one for each scope that was asked for lately.
 ///
@@ -156,8 +158,13 @@ impl Lanes {
         }
     }
 
-    pub(super) fn rekey(&mut self, key: &IdKey) {
-        let renamed = self.base.pool.rekey(key);
+    /// Gives tokens other ids.
+    pub(super) fn rename(&mut self, ids: &[(Arc<Entry>, TokenId)]) {
+        let mut renamed = Vec::with_capacity(ids.len());
+        for (entry, id) in ids {
+            renamed.push((entry.id(), *id));
+            entry.set_id(*id);
+        }
         self.desks().for_each(|desk| desk.pool.take_ids(&renamed));
     }
 

@@ -6,6 +6,9 @@ use std::task::{Context, Poll};
 use super::TokenManager;
 use crate::{Clock, IdKey, News, Place};
 
+/// How many tokens are gone through at once.
+const TOGETHER: usize = 1024;
+
 impl TokenManager {
     /// From now on notes what there is to tell: a pool that nobody listens to spares itself that.
     pub fn share(&self) {
@@ -61,10 +64,17 @@ impl TokenManager {
         self.shared.lock().base_mut().pool.len()
     }
 
-    /// Each token's place.
+    /// Each token's place. With a [`reload`](Self::reload) meanwhile some may be missing, or be there twice.
     pub fn places(&self) -> Vec<Place> {
-        let ids = self.shared.lock().base_mut().pool.ids();
-        ids.into_iter().map(|id| Place { pool: Arc::clone(&self.shared.name), id }).collect()
+        let mut places = Vec::new();
+        loop {
+            // Not all in one go: those who lend tokens would have to wait.
+            let ids = self.shared.lock().base_mut().pool.ids(places.len(), TOGETHER);
+            if ids.is_empty() {
+                return places;
+            }
+            places.extend(ids.into_iter().map(|id| Place { pool: Arc::clone(&self.shared.name), id }));
+        }
     }
 
     /// Gives the tokens their ids under another key. States and leases stay, and so do the ways by the old
@@ -72,6 +82,10 @@ impl TokenManager {
     pub fn rekey(&self, key: &IdKey) {
         let mut own = self.shared.key.write().unwrap_or_else(PoisonError::into_inner);
         *own = key.clone();
-        self.shared.change(|lanes, _| lanes.rekey(key));
+        let entries = self.shared.lock().base_mut().pool.entries();
+        // Without the lock: of many tokens it takes some time. None comes meanwhile, as who reloads waits for the key.
+        let ids = entries.into_iter().map(|entry| (Arc::clone(&entry), key.id(&entry.value)));
+        let ids: Vec<_> = ids.filter(|(entry, id)| entry.id() != *id).collect();
+        self.shared.change(|lanes, _| lanes.rename(&ids));
     }
 }

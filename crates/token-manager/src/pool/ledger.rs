@@ -7,8 +7,9 @@ use std::sync::Arc;
 use super::places::IdHash;
 use super::record::{Age, Shared};
 use super::{Moment, Pool, Touched};
+use crate::entry::Entry;
 use crate::news::SLACK_MS;
-use crate::{Bar, BarNews, Clock, IdKey, News, RestNews, Stamp, TokenId};
+use crate::{Bar, BarNews, Clock, News, RestNews, Stamp, TokenId};
 
 const NANOS_PER_MILLI: i64 = 1_000_000;
 
@@ -285,18 +286,9 @@ impl Pool {
         Scale { mark: self.origin.moment(clock.instant).into(), stamp: clock.stamp }
     }
 
-    /// Gives every token its id under another key. Returns the old ids and the new ones, for all lanes to
-    /// [take](Self::take_ids).
-    pub(crate) fn rekey(&mut self, key: &IdKey) -> Vec<(TokenId, TokenId)> {
-        let mut renamed = Vec::new();
-        for record in self.records.iter().chain(self.retired.values()) {
-            let (old, id) = (record.entry.id(), key.id(&record.entry.value));
-            if old != id {
-                record.entry.set_id(id);
-                renamed.push((old, id));
-            }
-        }
-        renamed
+    /// Every token, those included that are gone but for leases that are out.
+    pub(crate) fn entries(&self) -> Vec<Arc<Entry>> {
+        self.records.iter().chain(self.retired.values()).map(|record| Arc::clone(&record.entry)).collect()
     }
 
     /// Ids have changed. Whoever knows a token by its old one still finds it.

@@ -108,9 +108,9 @@ impl Pool {
         whole.into_iter().chain(group).max_by_key(|&(until, _)| until)
     }
 
-    /// Every token, in the settings' order.
-    pub(crate) fn ids(&self) -> Vec<TokenId> {
-        self.records.iter().map(|record| record.entry.id()).collect()
+    /// So many tokens from the one at `from` on, in the settings' order.
+    pub(crate) fn ids(&self, from: usize, most: usize) -> Vec<TokenId> {
+        self.records.iter().skip(from).take(most).map(|record| record.entry.id()).collect()
     }
 
     /// How many tokens are in each state at `now`.
