@@ -238,6 +238,8 @@ impl<S: Store> Carrier<S> {
 
     /// Reads everything, and tells whatever is known here and not there.
     async fn agree(&mut self, pools: &[TokenManager]) -> Result<(), StoreError> {
+        // What is new among them is read with the others.
+        pools.iter().for_each(|pool| drop(pool.take_unread()));
         let places: Vec<_> = pools.iter().flat_map(TokenManager::places).collect();
         let known = self.store.load(&places).await?;
         pools.iter().for_each(TokenManager::tell_all);
@@ -273,7 +275,13 @@ impl<S: Store> Carrier<S> {
         self.counts.heard.fetch_add(news.len().try_into().unwrap_or(u64::MAX), Relaxed);
     }
 
+    /// Tells what is new, and reads what others have told of scopes that are new here.
     async fn tell(&mut self, pools: &[TokenManager]) -> Result<(), StoreError> {
+        let unread: Vec<_> = pools.iter().flat_map(TokenManager::take_unread).collect();
+        if !unread.is_empty() {
+            let known = self.store.load(&unread).await?;
+            self.apply(pools, &known).await;
+        }
         let news = self.take_news(pools).await;
         self.publish(&news).await
     }
@@ -282,10 +290,9 @@ impl<S: Store> Carrier<S> {
     async fn take_news(&mut self, pools: &[TokenManager]) -> Vec<News> {
         let mut all = Vec::new();
         for pool in pools {
-            let mut rounds = pool.tokens() / TOGETHER + 1;
-            while rounds > 0 && pool.has_news() {
+            // Not without an end, where news are made as fast as they are taken.
+            for _ in 0..=pool.untold() / TOGETHER {
                 all.extend(pool.take_news(self.store.clock(), TOGETHER));
-                rounds -= 1;
                 yield_now().await;
             }
         }

@@ -42,6 +42,7 @@ pub(crate) use forecast::Forecast;
 use gate::{Pass, Way};
 use groups::Groups;
 use ledger::Ledger;
+pub(crate) use ledger::Mask;
 pub(crate) use loan::{Loan, Told};
 use moment::{Moment, Origin};
 use places::{IdHash, Places};

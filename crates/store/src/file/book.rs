@@ -29,6 +29,8 @@ type Table = HashMap<Place, News>;
 pub(super) struct Book {
     path: PathBuf,
     table: Table,
+    /// What the settings name, or have named since the start: it was asked for.
+    named: HashSet<Place>,
     /// What of it is not on disk.
     unsaved: HashSet<Place>,
     /// None before there is a file, or where it cannot be added to.
@@ -41,8 +43,8 @@ pub(super) struct Book {
 
 impl Book {
     pub(super) fn new(path: PathBuf) -> Self {
-        let unsaved = HashSet::new();
-        Self { path, table: Table::new(), unsaved, log: None, whole: 0, meanwhile: None }
+        let (table, named, unsaved) = (Table::new(), HashSet::new(), HashSet::new());
+        Self { path, table, named, unsaved, log: None, whole: 0, meanwhile: None }
     }
 
     /// Takes in what the file holds.
@@ -91,8 +93,8 @@ impl Book {
     /// What is known of these tokens; what has ceased to matter is forgotten.
     pub(super) fn load(&mut self, tokens: &[Place]) -> Vec<News> {
         let now = Clock::wall().stamp;
-        let known: HashSet<&Place> = tokens.iter().collect();
-        self.table.retain(|place, news| is_kept(news, known.contains(place), now));
+        self.named.extend(tokens.iter().cloned());
+        self.table.retain(|place, news| is_kept(news, self.named.contains(place), now));
         tokens.iter().filter_map(|place| self.table.get(place).cloned()).collect()
     }
 

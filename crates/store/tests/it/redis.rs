@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use tidegate_store::{Link, RedisAddress, RedisStore, Status};
-use tidegate_token_manager::{News, Place, Stamp, State, Store, TokenManager};
+use tidegate_token_manager::{News, Outcome, Place, Report, Stamp, State, Store, TokenManager};
 
 use crate::redis_server::RedisServer;
 use crate::support::{LONG, id, linked, reaches, rest, resting, states, until};
@@ -44,6 +44,26 @@ async fn replicas_share_rests_resets_and_bars() {
     for link in [link1, link2, link3] {
         link.stop(LONG).await;
     }
+}
+
+#[tokio::test]
+async fn replicas_share_rests_of_scopes() {
+    let Some(server) = RedisServer::start(&[]) else { return };
+    let (one, _link1) = replica(&server, "a").await;
+    let (two, _link2) = replica(&server, "a").await;
+    let lends = |pool: &TokenManager, scope| pool.try_acquire_in(Some(scope), &[]).is_ok();
+    assert!(lends(&two, "search"));
+    for scope in ["search", "core"] {
+        let told = Some(Duration::from_secs(600));
+        let report = Report { told, ..Report::new(Outcome::Limited) };
+        one.try_acquire_in(Some(scope), &[]).unwrap().settle(&report);
+    }
+    until("the rest is heard", || !lends(&two, "search")).await;
+    // The first who asks in a scope that is new here has it read.
+    until("the rest is read", || !lends(&two, "core")).await;
+    assert_eq!(states(&two), [State::Ready]);
+    two.reset_all();
+    until("the reset is heard", || lends(&one, "search") && lends(&one, "core")).await;
 }
 
 #[tokio::test]

@@ -108,11 +108,6 @@ impl Pool {
         whole.into_iter().chain(group).max_by_key(|&(until, _)| until)
     }
 
-    /// So many tokens from the one at `from` on, in the settings' order.
-    pub(crate) fn ids(&self, from: usize, most: usize) -> Vec<TokenId> {
-        self.records.iter().skip(from).take(most).map(|record| record.entry.id()).collect()
-    }
-
     /// How many tokens are in each state at `now`.
     pub(crate) fn state_counts(&mut self, now: Instant) -> StateCounts {
         let now = self.advance(now);

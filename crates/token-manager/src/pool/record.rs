@@ -9,7 +9,7 @@ use super::gate::Way;
 use super::moment::Moment;
 use super::touched::Touched;
 use super::window::Window;
-pub(super) use shared::{Age, Shared};
+pub(super) use shared::Shared;
 
 use crate::entry::Entry;
 use crate::{Outcome, Reason, Report, State};
