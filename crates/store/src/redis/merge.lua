@@ -23,7 +23,10 @@ local new = words(ARGV[1])
 -- Before Redis 7 the error of a call in a script has another code: this is the same in all.
 local text = redis.pcall('GET', KEYS[1])
 if type(text) == 'table' then
-  return redis.error_reply('TIDEGATEFOREIGN it is of another type')
+  if string.find(text.err, 'WRONGTYPE', 1, true) then
+    return redis.error_reply('TIDEGATEFOREIGN it is of another type')
+  end
+  return text
 end
 local known = text and words(text) or {VERSION, 0, 0, 0, 0, 0, 0, 0, 0}
 if type(known[1]) == 'number' and known[1] > VERSION then
