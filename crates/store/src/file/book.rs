@@ -19,7 +19,32 @@ const GROWS_BY: u64 = 64 * 1024;
 /// So many records are added and synced at once, so that the first are not held up by the last.
 const TOGETHER: usize = 4096;
 
-type Table = HashMap<Place, News>;
+/// What is known, in parts: with many tokens, to go through all of it at once would hold up what is to be saved.
+#[derive(Debug)]
+struct Table(Vec<HashMap<Place, News>>);
+
+impl Table {
+    const PARTS: usize = 64;
+
+    fn new() -> Self {
+        Self(vec![HashMap::new(); Self::PARTS])
+    }
+
+    fn part(&mut self, place: &Place) -> &mut HashMap<Place, News> {
+        // An id is a piece of a hash.
+        &mut self.0[usize::from(place.id.to_bytes()[7]) % Self::PARTS]
+    }
+
+    fn get(&mut self, place: &Place) -> Option<&News> {
+        self.part(place).get(place)
+    }
+
+    fn merge(&mut self, news: &News) {
+        let place = place(news);
+        let part = self.part(&place);
+        part.entry(place).and_modify(|known| known.merge(news)).or_insert_with(|| news.clone());
+    }
+}
 
 /// What is known, and the file that holds it.
 ///
@@ -51,18 +76,19 @@ impl Book {
     pub(super) fn read(&mut self) -> Result<(), StoreError> {
         let found = disk::read(&self.path)?;
         for news in &found.news {
-            merge(&mut self.table, news);
+            self.table.merge(news);
         }
         self.log = found.log;
         if found.was_damaged {
-            self.unsaved.extend(self.table.keys().cloned());
+            let places = self.table.0.iter().flat_map(HashMap::keys).cloned();
+            self.unsaved.extend(places);
         }
         self.save()
     }
 
     pub(super) fn take_in(&mut self, news: &[News]) {
         for news in news {
-            merge(&mut self.table, news);
+            self.table.merge(news);
             let place = place(news);
             if let Some(meanwhile) = &mut self.meanwhile {
                 meanwhile.insert(place.clone());
@@ -81,7 +107,7 @@ impl Book {
         }
         let places: Vec<Place> = self.unsaved.iter().cloned().collect();
         for some in places.chunks(TOGETHER) {
-            let text = records(some.iter().filter_map(|place| self.table.get(place)));
+            let text = self.records_of(some.iter());
             if let Some(log) = &mut self.log {
                 log.append(&text).map_err(|error| disk::failed(&self.path, "cannot be written", error))?;
             }
@@ -94,7 +120,9 @@ impl Book {
     pub(super) fn load(&mut self, tokens: &[Place]) -> Vec<News> {
         let now = Clock::wall().stamp;
         self.named.extend(tokens.iter().cloned());
-        self.table.retain(|place, news| is_kept(news, self.named.contains(place), now));
+        for part in &mut self.table.0 {
+            part.retain(|place, news| is_kept(news, self.named.contains(place), now));
+        }
         tokens.iter().filter_map(|place| self.table.get(place).cloned()).collect()
     }
 
@@ -107,7 +135,8 @@ impl Book {
     fn write_whole(&mut self) -> Result<(), StoreError> {
         // What is being written anew elsewhere does not count any more.
         self.meanwhile = None;
-        let text = records(self.kept());
+        let mut text = Vec::new();
+        (0..Table::PARTS).for_each(|part| self.add_part(part, &mut text));
         let begun = disk::begin(&self.path, &text)?;
         self.install(begun)
     }
@@ -121,44 +150,48 @@ impl Book {
         Ok(())
     }
 
-    fn kept(&mut self) -> impl Iterator<Item = &News> {
+    /// Forgets what is too old of a part, and adds the records of the rest.
+    fn add_part(&mut self, part: usize, text: &mut Vec<u8>) {
         let now = Clock::wall().stamp;
-        self.table.retain(|_, news| is_kept(news, true, now));
-        self.table.values()
+        let part = &mut self.table.0[part];
+        part.retain(|_, news| is_kept(news, true, now));
+        part.values().for_each(|news| format::write(news, text));
+    }
+
+    fn records_of<'a>(&mut self, places: impl Iterator<Item = &'a Place>) -> Vec<u8> {
+        let mut text = Vec::new();
+        for place in places {
+            if let Some(news) = self.table.get(place) {
+                format::write(news, &mut text);
+            }
+        }
+        text
     }
 }
 
-/// Writes the file anew. The book is held only at the beginning and at the end.
+/// Writes the file anew. The book is held for a part at a time, and at the end.
 pub(super) fn rewrite(book: &Mutex<Book>) -> Result<(), StoreError> {
-    let (path, kept) = {
+    let path = {
         let mut book = lock(book);
         book.meanwhile = Some(HashSet::new());
-        (book.path.clone(), book.kept().cloned().collect::<Vec<News>>())
+        book.path.clone()
     };
-    let begun = disk::begin(&path, &records(kept.iter()));
-    drop(kept);
+    let mut text = Vec::new();
+    (0..Table::PARTS).for_each(|part| lock(book).add_part(part, &mut text));
+    let begun = disk::begin(&path, &text);
+    drop(text);
     let mut book = lock(book);
     let Some(meanwhile) = book.meanwhile.take() else { return Ok(()) };
     // If it fails, it is tried again when as much has been added once more.
     book.whole = book.log.as_ref().map_or(0, Log::length);
     let mut log = begun?;
-    let text = records(meanwhile.iter().filter_map(|place| book.table.get(place)));
+    let text = book.records_of(meanwhile.iter());
     log.append(&text).map_err(|error| disk::failed(&path, "cannot be written", error))?;
     book.install(log)
 }
 
 pub(super) fn lock(book: &Mutex<Book>) -> MutexGuard<'_, Book> {
     book.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn merge(table: &mut Table, news: &News) {
-    table.entry(place(news)).and_modify(|known| known.merge(news)).or_insert_with(|| news.clone());
-}
-
-fn records<'a>(news: impl Iterator<Item = &'a News>) -> Vec<u8> {
-    let mut text = Vec::new();
-    news.for_each(|news| format::write(news, &mut text));
-    text
 }
 
 fn place(news: &News) -> Place {

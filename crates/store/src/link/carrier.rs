@@ -19,7 +19,7 @@ use super::{Counts, Keys, Status};
 /// apart. Replicas do not come back all at once.
 const RETRIES: Backoff =
     Backoff::new(Exponential::new(Duration::from_millis(50), Duration::from_secs(1)), Jitter::Equal);
-/// How many tokens' news are taken from a pool, or given to it, at once: its lock is held for so long, some 20 us.
+/// How many tokens' news are taken from a pool, or given to it, at once: its lock is held for so long, some 40 us.
 /// Between two such batches others have their turn, at the lock and at the thread.
 const TOGETHER: usize = 128;
 /// Everything is read and told again so often, for what may have been missed, and so that bars do not expire.

@@ -128,6 +128,32 @@ fn of_another_key() {
     }
 }
 
+#[test]
+#[ignore = "figures for docs/state.md: some seconds"]
+fn of_a_batch() {
+    let (one, two) = (pool(&names(100_000)), pool(&names(100_000)));
+    one.share();
+    two.share();
+    one.snapshot().iter().for_each(|status| one.disable(status.id).unwrap());
+    let (mut takes, mut gives) = (Vec::new(), Vec::new());
+    while one.has_news() {
+        let begun = Instant::now();
+        let news = one.take_news(Clock::wall(), 128);
+        takes.push(begun.elapsed());
+        let begun = Instant::now();
+        two.apply(&news, Clock::wall());
+        gives.push(begun.elapsed());
+    }
+    for (what, mut took) in [("taken", takes), ("given", gives)] {
+        took.sort();
+        println!(
+            "128 tokens' news are {what} in {:?}, 99 % in {:?}",
+            took[took.len() / 2],
+            took[took.len() * 99 / 100]
+        );
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "figures for docs/state.md: some seconds"]
 async fn of_a_file() {
