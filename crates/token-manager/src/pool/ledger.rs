@@ -13,7 +13,7 @@ use self::marks::{Marks, Scale, When};
 use super::places::IdHash;
 use super::record::Shared;
 use super::{Generation, Moment, Pool, Touched};
-use crate::{Bar, BarNews, Clock, News, Reason, RestNews, TokenId};
+use crate::{Bar, BarNews, Clock, News, RestNews, TokenId};
 
 pub(crate) use self::ids::Mask;
 pub(super) use self::ids::of_group;
@@ -146,9 +146,7 @@ impl Pool {
             Subject::Token(index) => (self.records[index].shared(), self.records[index].is_barred()),
             Subject::Group(group) => (self.groups.gate(group).shared(), false),
         };
-        // What a token was rejected for is told for all lanes at once.
-        let own = |rest: &Shared| ledger.mask == Mask::NONE || rest.reason != Reason::Rejected;
-        let rest = rest.filter(own).zip(rested).map(|(rest, at)| RestNews {
+        let rest = rest.zip(rested).map(|(rest, at)| RestNews {
             at,
             until: scale.end(rest.until),
             failures: rest.failures,

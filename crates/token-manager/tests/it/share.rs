@@ -422,14 +422,15 @@ async fn a_reset_and_a_bar_are_for_every_scope() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rejection_is_told_once_for_all_scopes() {
+async fn a_rejection_is_told_for_all_scopes_at_once() {
     let (here, there) = (sharing("a"), sharing("a"));
     for pool in [&here, &there] {
         assert!(lends(pool, "search") && lends(pool, "core"));
         drop(pool.take_unread());
     }
     here.try_acquire_in(Some("search"), &[]).unwrap().settle(&Report::new(Outcome::Rejected));
-    assert_eq!(tell(&here, &there, 1000), 1);
+    assert_eq!(tell(&here, &there, 1000), 2, "for the scope, and for all");
+    assert_eq!(there.untold(), 0);
     assert!(!lends(&there, "search") && !lends(&there, "core") && there.try_acquire(&[]).is_err());
 }
 

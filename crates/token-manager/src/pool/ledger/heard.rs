@@ -7,7 +7,7 @@ use super::{Age, Rests, Subject};
 use crate::news::SLACK_MS;
 use crate::pool::record::Shared;
 use crate::pool::{Generation, Pool, Touched};
-use crate::{Bar, Clock, News, Stamp, TokenId};
+use crate::{Bar, BarNews, Clock, News, Stamp, TokenId};
 
 /// What a lane has taken in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,9 @@ impl Pool {
             Subject::Token(index) => {
                 let record = &mut self.records[index];
                 hear(record, &mut marks, news, scale, next);
-                if let Some(news) = news.bar.filter(|news| Some(news.at) > marks.barred.stamp(scale)) {
+                let bar = if record.is_barred() { Bar::Barred } else { Bar::Allowed };
+                let known = marks.barred.stamp(scale).map(|at| BarNews { at, bar });
+                if let Some(news) = news.bar.filter(|news| Some(*news) > known) {
                     marks.barred = When::Told(news.at);
                     match news.bar {
                         Bar::Barred if !record.is_barred() => record.bar_elsewhere(next),
@@ -120,7 +122,9 @@ fn hear(rests: &mut impl Rests, marks: &mut Marks, news: &News, scale: Scale, ne
             reason: rest.reason,
             worn_out: rest.worn_out,
         };
-        let age = if Some(rest.at) > stamp(marks.rested) { Age::Newer } else { Age::Known };
+        let facts = |rest: &Shared| (rest.failures, rest.rejections, rest.reason, rest.worn_out);
+        let known = (stamp(marks.rested), rests.shared().as_ref().map(facts));
+        let age = if (Some(rest.at), Some(facts(&told))) > known { Age::Newer } else { Age::Known };
         if !is_over && rests.rest_elsewhere(&told, age, next) {
             marks.rested = When::Told(rest.at);
         }
