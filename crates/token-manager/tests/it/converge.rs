@@ -82,8 +82,10 @@ async fn step(pool: &TokenManager, random: &mut Random) {
     }
 }
 
+type Standing = (State, Duration, Vec<(String, State, Duration)>);
+
 /// How a token stands without a scope and in each: its state and the end of its rest.
-fn standing(pool: &TokenManager) -> Vec<(State, Duration, Vec<(String, State, Duration)>)> {
+fn standing(pool: &TokenManager) -> Vec<Standing> {
     let tokens = pool.snapshot().into_iter();
     tokens
         .map(|token| {
