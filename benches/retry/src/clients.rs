@@ -19,40 +19,75 @@ use tower::retry::Retry;
 
 use crate::upstream;
 
-const ROUNDS: usize = 9;
-const REQUESTS: u32 = 4_000;
+/// Many short rounds: what else the machine does then hits both of a pair, or one pair of many.
+const ROUNDS: usize = 300;
+const REQUESTS: u32 = 200;
 
 type Requests = Pin<Box<dyn Future<Output = ()>>>;
 type Contender = (&'static str, Box<dyn Fn(u32) -> Requests>);
 
-pub fn run() {
+/// What a client is measured beside: those of the list down to the next bare one.
+const BARE: &str = ", bare";
+
+/// All of them, or with `only` that one's requests alone, for a profiler.
+pub fn run(only: Option<&str>) {
     let address = upstream::start();
     let url = format!("http://{address}/items?page=1");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let contenders = runtime.block_on(async { contenders(&url) });
-
-    let mut speeds = vec![Vec::new(); contenders.len()];
-    let mut allocations = vec![0.0; contenders.len()];
-    let mut processor = vec![f64::MAX; contenders.len()];
-    for round in 0..=ROUNDS {
-        for (at, (_, requests)) in contenders.iter().enumerate() {
-            let (began, cpu) = (Instant::now(), ThreadTime::now());
-            let counted = allocation_counter::measure(|| runtime.block_on(requests(REQUESTS)));
-            // The first round makes the connections.
-            if round > 0 {
-                speeds[at].push(f64::from(REQUESTS) / began.elapsed().as_secs_f64());
-                processor[at] = processor[at].min(cpu.elapsed().as_secs_f64() * 1e6 / f64::from(REQUESTS));
-                allocations[at] = counted.count_total as f64 / f64::from(REQUESTS);
-            }
+    if let Some(only) = only {
+        let (_, requests) = contenders.iter().find(|(name, _)| *name == only).expect("one of the list");
+        return runtime.block_on(requests(5_000));
+    }
+    let measure = |requests: &dyn Fn(u32) -> Requests| {
+        let (began, cpu) = (Instant::now(), ThreadTime::now());
+        let counted = allocation_counter::measure(|| runtime.block_on(requests(REQUESTS)));
+        let each = |seconds: f64| seconds * 1e6 / f64::from(REQUESTS);
+        Measured {
+            took: each(began.elapsed().as_secs_f64()),
+            processor: each(cpu.elapsed().as_secs_f64()),
+            allocations: counted.count_total as f64 / f64::from(REQUESTS),
         }
-    }
+    };
+    // The first makes the connection.
+    contenders.iter().for_each(|(_, requests)| runtime.block_on(requests(REQUESTS)));
     println!(
-        "requests a second (best of {ROUNDS} x {REQUESTS}), microseconds of the client's processor and allocations per request"
+        "clients: median of {ROUNDS} rounds of {REQUESTS} requests, each round between two of the bare client's;\n\
+         requests a second and the client's processor time beside the bare client's, microseconds of both, allocations"
     );
-    for (at, (name, _)) in contenders.iter().enumerate() {
-        let fastest = speeds[at].iter().copied().fold(0.0, f64::max);
-        println!("  {fastest:7.0}  {:5.1} us  {:5.1}  {name}", processor[at], allocations[at]);
+    let mut bare = None;
+    for (name, requests) in &contenders {
+        if name.ends_with(BARE) {
+            bare = Some(requests);
+        }
+        let bare = bare.expect("a bare one comes first");
+        let rounds: Vec<_> = (0..ROUNDS).map(|_| (measure(bare), measure(requests), measure(bare))).collect();
+        let beside = |of: fn(&Measured) -> f64| {
+            median(rounds.iter().map(|(before, own, after)| of(own) / (of(before) * of(after)).sqrt()))
+        };
+        let own = |of: fn(&Measured) -> f64| median(rounds.iter().map(|(_, own, _)| of(own)));
+        println!(
+            "  {:6.3} a second  {:6.3} processor  {:5.1} us  {:5.1} us  {:5.1}  {name}",
+            1.0 / beside(|measured| measured.took),
+            beside(|measured| measured.processor),
+            own(|measured| measured.took),
+            own(|measured| measured.processor),
+            own(|measured| measured.allocations),
+        );
     }
+}
+
+/// A round, per request: microseconds, microseconds of the client's processor, allocations.
+struct Measured {
+    took: f64,
+    processor: f64,
+    allocations: f64,
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 macro_rules! contender {
