@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use cpu_time::ThreadTime;
@@ -13,7 +13,7 @@ use hyper_util::rt::TokioExecutor;
 use reqwest_middleware::ClientBuilder;
 use reqwest_retry::{RetryTransientMiddleware, policies::ExponentialBackoff};
 use tidegate_api_client::transport::{HyperTransport, ReqwestTransport, TransportParams};
-use tidegate_api_client::{ApiClient, Body, StackParams, stack};
+use tidegate_api_client::{ApiClient, Body, EntryParams, StackParams, Timeouts, stack};
 use tower::ServiceExt;
 use tower::retry::Retry;
 
@@ -26,18 +26,30 @@ const REQUESTS: u32 = 200;
 type Requests = Pin<Box<dyn Future<Output = ()>>>;
 type Contender = (&'static str, Box<dyn Fn(u32) -> Requests>);
 
-/// What a client is measured beside: those of the list down to the next bare one.
-const BARE: &str = ", bare";
+/// What a client is measured beside: a bare one, and for ours one with the same bounds too.
+fn beside(name: &str) -> &'static [&'static str] {
+    match name {
+        name if name.ends_with("hyper-util") || name == HYPER => &[HYPER],
+        WITHOUT_BOUNDS => &[REQWEST],
+        name if name.starts_with("tidegate") => &[REQWEST, REQWEST_BOUNDED],
+        _ => &[REQWEST],
+    }
+}
 
-/// All of them, or with `only` that one's requests alone, for a profiler.
-pub fn run(only: Option<&str>) {
+const HYPER: &str = "hyper-util, bare";
+const REQWEST: &str = "reqwest, bare";
+const REQWEST_BOUNDED: &str = "reqwest with the same timeouts";
+const WITHOUT_BOUNDS: &str = "tidegate stack over reqwest without timeouts";
+
+/// All of them, or so many requests of `only` one, for a profiler.
+pub fn run(only: Option<(&str, u32)>) {
     let address = upstream::start();
     let url = format!("http://{address}/items?page=1");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let contenders = runtime.block_on(async { contenders(&url) });
-    if let Some(only) = only {
+    if let Some((only, count)) = only {
         let (_, requests) = contenders.iter().find(|(name, _)| *name == only).expect("one of the list");
-        return runtime.block_on(requests(5_000));
+        return runtime.block_on(requests(count));
     }
     let measure = |requests: &dyn Fn(u32) -> Requests| {
         let (began, cpu) = (Instant::now(), ThreadTime::now());
@@ -52,28 +64,28 @@ pub fn run(only: Option<&str>) {
     // The first makes the connection.
     contenders.iter().for_each(|(_, requests)| runtime.block_on(requests(REQUESTS)));
     println!(
-        "clients: median of {ROUNDS} rounds of {REQUESTS} requests, each round between two of the bare client's;\n\
-         requests a second and the client's processor time beside the bare client's, microseconds of both, allocations"
+        "clients: medians of {ROUNDS} rounds of {REQUESTS} requests, each between two rounds of the client beside it;\n\
+         ratios of requests a second and of the client's processor time; microseconds of both, and allocations, a request"
     );
-    let mut bare = None;
+    let find = |wanted: &str| contenders.iter().find(|(name, _)| *name == wanted).expect("one of the list");
     for (name, requests) in &contenders {
-        if name.ends_with(BARE) {
-            bare = Some(requests);
+        for beside in beside(name) {
+            let (_, bare) = find(beside);
+            let rounds: Vec<_> =
+                (0..ROUNDS).map(|_| (measure(bare), measure(requests), measure(bare))).collect();
+            let ratio = |of: fn(&Measured) -> f64| {
+                median(rounds.iter().map(|(before, own, after)| of(own) / (of(before) * of(after)).sqrt()))
+            };
+            let own = |of: fn(&Measured) -> f64| median(rounds.iter().map(|(_, own, _)| of(own)));
+            println!(
+                "  {:5.3} a second  {:5.3} processor  {:5.1} us  {:5.1} us  {:5.1}  {name} beside {beside}",
+                1.0 / ratio(|measured| measured.took),
+                ratio(|measured| measured.processor),
+                own(|measured| measured.took),
+                own(|measured| measured.processor),
+                own(|measured| measured.allocations),
+            );
         }
-        let bare = bare.expect("a bare one comes first");
-        let rounds: Vec<_> = (0..ROUNDS).map(|_| (measure(bare), measure(requests), measure(bare))).collect();
-        let beside = |of: fn(&Measured) -> f64| {
-            median(rounds.iter().map(|(before, own, after)| of(own) / (of(before) * of(after)).sqrt()))
-        };
-        let own = |of: fn(&Measured) -> f64| median(rounds.iter().map(|(_, own, _)| of(own)));
-        println!(
-            "  {:6.3} a second  {:6.3} processor  {:5.1} us  {:5.1} us  {:5.1}  {name}",
-            1.0 / beside(|measured| measured.took),
-            beside(|measured| measured.processor),
-            own(|measured| measured.took),
-            own(|measured| measured.processor),
-            own(|measured| measured.allocations),
-        );
     }
 }
 
@@ -91,7 +103,7 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 macro_rules! contender {
-    ($name:literal, |$($own:ident),+| $request:expr) => {
+    ($name:expr, |$($own:ident),+| $request:expr) => {
         ($name, Box::new(move |count: u32| {
             $(let $own = $own.clone();)+
             Box::pin(async move {
@@ -116,7 +128,10 @@ fn contenders(url: &str) -> Vec<Contender> {
         .unwrap()
         .with_root_certificates(rustls::RootCertStore::empty())
         .with_no_client_auth();
-    let reqwest = reqwest::Client::builder().tls_backend_preconfigured(tls).no_proxy().build().unwrap();
+    let builder = || reqwest::Client::builder().tls_backend_preconfigured(tls.clone()).no_proxy();
+    let reqwest = builder().build().unwrap();
+    let Timeouts { attempt, body_idle } = Timeouts::default();
+    let bounded = builder().timeout(attempt).read_timeout(body_idle).build().unwrap();
     let middleware = ClientBuilder::new(reqwest.clone())
         .with(RetryTransientMiddleware::new_with_policy(
             ExponentialBackoff::builder().build_with_max_retries(3),
@@ -125,12 +140,19 @@ fn contenders(url: &str) -> Vec<Contender> {
     let tower = Retry::new(Three(3), reqwest.clone());
     let ours = ReqwestTransport::from_client(reqwest.clone());
     let over_reqwest = stack(ours.clone(), StackParams::default());
+    let unbounded = StackParams {
+        entry: EntryParams { request_timeout: Duration::ZERO, ..EntryParams::default() },
+        timeouts: Timeouts { attempt: Duration::ZERO, body_idle: Duration::ZERO },
+        ..StackParams::default()
+    };
+    let without_bounds = stack(ours.clone(), unbounded);
     let (base, _) = url.split_once("/items").unwrap();
     let api_client = ApiClient::builder(base).build_over(ours).unwrap();
-    let (url1, url2, url3, uri2, uri3) = (url.clone(), url.clone(), url, uri.clone(), uri.clone());
+    let (url1, url2, url3, url4) = (url.clone(), url.clone(), url.clone(), url);
+    let (uri2, uri3, uri4) = (uri.clone(), uri.clone(), uri.clone());
 
     vec![
-        contender!("hyper-util, bare", |bare, uri| {
+        contender!(HYPER, |bare, uri| {
             let request = Request::get(uri.clone()).body(Full::default()).unwrap();
             bare.request(request).await.unwrap().into_body().collect().await.unwrap().to_bytes()
         }),
@@ -138,8 +160,11 @@ fn contenders(url: &str) -> Vec<Contender> {
             let request = Request::get(uri2.clone()).body(Body::empty()).unwrap();
             over_hyper.clone().oneshot(request).await.unwrap().into_body().bytes().await.unwrap()
         }),
-        contender!("reqwest, bare", |reqwest, url1| {
+        contender!(REQWEST, |reqwest, url1| {
             reqwest.get(&url1).send().await.unwrap().bytes().await.unwrap()
+        }),
+        contender!(REQWEST_BOUNDED, |bounded, url4| {
+            bounded.get(&url4).send().await.unwrap().bytes().await.unwrap()
         }),
         contender!("reqwest-middleware + reqwest-retry", |middleware, url2| {
             middleware.get(&url2).send().await.unwrap().bytes().await.unwrap()
@@ -151,6 +176,10 @@ fn contenders(url: &str) -> Vec<Contender> {
         contender!("tidegate stack over reqwest", |over_reqwest, uri3| {
             let request = Request::get(uri3.clone()).body(Body::empty()).unwrap();
             over_reqwest.clone().oneshot(request).await.unwrap().into_body().bytes().await.unwrap()
+        }),
+        contender!(WITHOUT_BOUNDS, |without_bounds, uri4| {
+            let request = Request::get(uri4.clone()).body(Body::empty()).unwrap();
+            without_bounds.clone().oneshot(request).await.unwrap().into_body().bytes().await.unwrap()
         }),
         contender!("tidegate ApiClient over reqwest", |api_client| {
             api_client.get("/items?page=1").await.unwrap().into_body().bytes().await.unwrap()
