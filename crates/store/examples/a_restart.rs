@@ -1,5 +1,7 @@
 //! A token that was told to rest still rests after a restart: `cargo run --example a_restart`.
 
+#![expect(clippy::print_stdout, reason = "an example that prints")]
+
 use std::error::Error;
 use std::time::Duration;
 

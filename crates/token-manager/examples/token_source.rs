@@ -2,6 +2,8 @@
 //!
 //! Two hours and a half on a paused clock, in no time: `cargo run --example token_source`.
 
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "an example that prints")]
+
 use std::error::Error;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
