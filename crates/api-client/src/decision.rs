@@ -78,6 +78,8 @@ pub(crate) struct Situation<'a> {
     pub(crate) headers: &'a HeaderMap,
     pub(crate) body_is_held: bool,
     pub(crate) repeat: Option<Repeat>,
+    /// No other token may sign it.
+    pub(crate) is_pinned: bool,
     pub(crate) progress: Progress,
     pub(crate) now: Instant,
     pub(crate) deadline: Option<Instant>,
@@ -104,7 +106,7 @@ impl RetryParams {
     /// A first switch is free: it goes to a token that stands idle. A 403 does not prove that the upstream
     /// left a request undone, so it moves safe methods only.
     fn switch(&self, at: &Situation<'_>, may_wait: bool, withdraw: impl FnOnce() -> bool) -> Decision {
-        let movable = at.status != Some(StatusCode::FORBIDDEN) || at.method.is_safe();
+        let movable = !at.is_pinned && (at.status != Some(StatusCode::FORBIDDEN) || at.method.is_safe());
         let switches = at.progress.switches;
         if movable && switches < self.max_switches && (switches == 0 || withdraw()) {
             Decision::Switch { may_wait }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tidegate_token_manager::Exhausted;
 
-use crate::{BoxError, Fault};
+use crate::{BoxError, Fault, PinnedToken};
 
 /// Why there is no response.
 ///
@@ -42,6 +42,9 @@ pub enum Error {
     /// No token is to be had in time.
     #[error(transparent)]
     NoToken(#[from] Exhausted),
+    /// The token that the request is pinned to is not in the pool, or there is no pool.
+    #[error("there is no token {0} to sign the request with")]
+    UnknownToken(PinnedToken),
     /// The request cannot be sent as it is: a URL, header or proxy setting that is none.
     #[error("the request cannot be sent")]
     Configuration(#[source] BoxError),
@@ -72,7 +75,7 @@ impl Error {
             | Self::Deadline
             | Self::ResponseBody(_)
             | Self::Transport(_) => Fault::Upstream,
-            Self::Certificate(_) | Self::Configuration(_) => Fault::Configuration,
+            Self::Certificate(_) | Self::Configuration(_) | Self::UnknownToken(_) => Fault::Configuration,
             Self::NoToken(_) => Fault::TokenLimited,
             Self::RequestBody(_) | Self::Closed => Fault::Caller,
         }
@@ -88,6 +91,7 @@ impl Error {
                 | Self::Certificate(_)
                 | Self::RefusedStream(_)
                 | Self::Configuration(_)
+                | Self::UnknownToken(_)
         )
     }
 
@@ -103,6 +107,7 @@ impl Error {
             Self::AttemptTimeout { .. } => "attempt_timeout",
             Self::Deadline => "deadline",
             Self::NoToken(_) => "no_token",
+            Self::UnknownToken(_) => "unknown_token",
             Self::Configuration(_) => "configuration",
             Self::RequestBody(_) => "request_body",
             Self::ResponseBody(_) => "response_body",
@@ -136,7 +141,7 @@ mod tests {
     fn each_kind_has_its_fault() {
         let cause = || BoxError::from("the cause");
         let second = Duration::from_secs(1);
-        let exhausted = Exhausted { total: 3, retry_in: Some(second) };
+        let exhausted = Exhausted { total: 3, retry_in: Some(second), only: None };
         let rows = [
             (Error::Connect(cause()), "connect", Fault::Upstream, true),
             (Error::Handshake(cause()), "tls_handshake", Fault::Upstream, true),
@@ -147,6 +152,7 @@ mod tests {
             (Error::AttemptTimeout { timeout: second }, "attempt_timeout", Fault::Upstream, false),
             (Error::Deadline, "deadline", Fault::Upstream, false),
             (Error::NoToken(exhausted), "no_token", Fault::TokenLimited, false),
+            (Error::UnknownToken(PinnedToken::named("work")), "unknown_token", Fault::Configuration, true),
             (Error::Configuration(cause()), "configuration", Fault::Configuration, true),
             (Error::RequestBody(cause()), "request_body", Fault::Caller, false),
             (Error::ResponseBody(cause()), "response_body", Fault::Upstream, false),
@@ -166,7 +172,9 @@ mod tests {
     fn figures_are_told() {
         let timeout = Error::AttemptTimeout { timeout: Duration::from_millis(1500) };
         assert_eq!(timeout.to_string(), "no response head within 1.5s");
-        let exhausted = Exhausted { total: 3, retry_in: Some(Duration::from_secs(7)) };
+        let exhausted = Exhausted { total: 3, retry_in: Some(Duration::from_secs(7)), only: None };
         assert_eq!(Error::from(exhausted).to_string(), exhausted.to_string());
+        let unknown = Error::UnknownToken(PinnedToken::named("work"));
+        assert_eq!(unknown.to_string(), "there is no token \"work\" to sign the request with");
     }
 }

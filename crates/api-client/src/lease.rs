@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use http::{Request, Response, StatusCode};
 use pin_project_lite::pin_project;
-use tidegate_token_manager::{Ask, Lease, Outcome, Report, Token, TokenManager};
+use tidegate_token_manager::{Ask, Lease, OnlyToken, Outcome, Report, Token, TokenManager};
 use tokio::time::Instant;
 use tower::{Layer, Service};
 
@@ -16,6 +16,7 @@ use crate::deadline::Deadline;
 use crate::error::Error;
 use crate::held::held;
 use crate::journey::Journey;
+use crate::overrides::PinnedToken;
 use crate::scope::Scoping;
 use crate::signature::Signature;
 use crate::verdict::{Fault, Verdict};
@@ -84,9 +85,14 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let bypass = request.extensions().get::<BypassPool>().is_some();
+        let extensions = request.extensions();
+        let bypass = extensions.get::<BypassPool>().is_some();
         let Some(pool) = self.pool.clone().filter(|_| !bypass) else {
-            return LeaseFuture { step: Step::Bare { attempt: self.inner.call(request) } };
+            let step = match extensions.get::<PinnedToken>().filter(|_| !bypass) {
+                None => Step::Bare { attempt: self.inner.call(request) },
+                Some(pinned) => Step::Refused { error: Some(Error::UnknownToken(pinned.clone())) },
+            };
+            return LeaseFuture { step };
         };
         // The one that was polled ready waits for the token.
         let clone = self.inner.clone();
@@ -111,6 +117,10 @@ pin_project! {
             #[pin]
             attempt: F,
         },
+        // It wants a token of a pool that there is not.
+        Refused {
+            error: Option<Error>,
+        },
         // From the wait for a token on.
         Leased {
             attempt: Pin<Box<dyn Future<Output = Result<Response<Body>, Error>> + Send>>,
@@ -127,6 +137,10 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.project().step.project() {
             StepProjection::Bare { attempt } => attempt.poll(cx),
+            StepProjection::Refused { error } => match error.take() {
+                Some(error) => Poll::Ready(Err(error)),
+                None => Poll::Pending,
+            },
             StepProjection::Leased { attempt } => attempt.as_mut().poll(cx),
         }
     }
@@ -143,9 +157,10 @@ where
     };
     let deadline = Deadline::of(&request);
     let client = request.extensions().get::<Client>().cloned();
+    let pinned = request.extensions().get::<PinnedToken>().cloned();
     let (request, scope) = pool.scoping.of_request(request).await;
     let began = Instant::now();
-    let mut lease = lend(&pool.manager, &journey, deadline, client, scope.as_deref()).await?;
+    let mut lease = lend(&pool.manager, &journey, deadline, client, scope.as_deref(), pinned).await?;
     let token_wait = began.elapsed();
     journey.add_token_wait(token_wait);
     let path = pool.scoping.path_of(&request);
@@ -168,26 +183,36 @@ where
     })
 }
 
-/// A token for the planned attempt. The wait is written down also when no token came of it.
+/// A token for the planned attempt, or the one to which the request is pinned.
 async fn lend(
     manager: &TokenManager,
     journey: &Journey,
     deadline: Option<Instant>,
     client: Option<Client>,
     scope: Option<&str>,
+    pinned: Option<PinnedToken>,
 ) -> Result<Lease, Error> {
     let tried = journey.tried();
     if !journey.plan().may_wait_for_token {
         return Ok(manager.try_acquire_in(scope, &tried)?);
     }
+    let only = match &pinned {
+        Some(pinned) => Some(pinned.find(manager).ok_or_else(|| Error::UnknownToken(pinned.clone()))?),
+        None => None,
+    };
     let ask = Ask {
         tried: &tried,
         max_wait: manager.params().max_wait.saturating_sub(journey.token_wait()),
         deadline,
         client: client.as_ref().map(|client| &*client.0),
         scope,
+        only,
     };
-    Ok(manager.acquire(ask).await?)
+    manager.acquire(ask).await.map_err(|refusal| match (pinned, refusal.only) {
+        // It went while it was waited for.
+        (Some(pinned), Some(OnlyToken { state: None, .. })) => Error::UnknownToken(pinned),
+        _ => refusal.into(),
+    })
 }
 
 /// What a verdict says of the token.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use http::header::RETRY_AFTER;
 use http::{HeaderValue, Request, Response};
+use tidegate_token_manager::{Exhausted, whole_seconds};
 use tokio::time::Instant;
 use tower::retry::Policy;
 
@@ -16,7 +17,7 @@ use crate::deadline::Deadline;
 use crate::decision::{Decision, RetryParams, Situation};
 use crate::error::Error;
 use crate::journey::{Cause, Journey, Plan};
-use crate::overrides::Repeat;
+use crate::overrides::{PinnedToken, Repeat};
 use crate::replay::Replayable;
 use crate::verdict::{Fault, Verdict};
 
@@ -79,14 +80,42 @@ impl<B: Replayable + 'static> Policy<Request<B>, Response<Body>, Error> for Retr
         request: &mut Request<B>,
         result: &mut Result<Response<Body>, Error>,
     ) -> Option<Self::Future> {
+        // Most attempts are good, and their request has nothing more to be looked at.
+        if matches!(result, Ok(response) if Verdict::of(response).fault == Fault::None) {
+            return None;
+        }
         let journey = journey(request);
-        if let Err(Error::NoToken(exhausted)) = result {
+        if let Err(Error::NoToken(Exhausted { retry_in, .. })) = result {
             if let Some(kept) = journey.take_kept() {
-                *result = Ok(told_when_to_return(kept, exhausted.retry_in));
+                *result = Ok(told_when_to_return(kept, *retry_in));
             }
             return None;
         }
-        let situation = situation(request, result, &journey);
+        if let Err(Error::UnknownToken(_)) = result {
+            // It went between two attempts.
+            if let Some(kept) = journey.take_kept() {
+                *result = Ok(kept);
+            }
+            return None;
+        }
+        let (verdict, status, surely_unsent) = match result {
+            Ok(response) => (Verdict::of(response), Some(response.status()), false),
+            Err(error) => (Verdict::from(&*error), None, error.surely_unsent()),
+        };
+        let situation = Situation {
+            verdict,
+            status,
+            surely_unsent,
+            method: request.method(),
+            headers: request.headers(),
+            body_is_held: request.body().is_replayable(),
+            repeat: request.extensions().get::<Repeat>().copied(),
+            is_pinned: request.extensions().get::<PinnedToken>().is_some(),
+            progress: journey.progress(),
+            now: Instant::now(),
+            deadline: Deadline::of(request),
+            entropy: fastrand::u64(..),
+        };
         let params = request.extensions().get::<RetryParams>().unwrap_or(&self.params);
         let decision = params.decide(&situation, || self.budget.try_withdraw());
         let (cause, wait, may_wait_for_token) = match decision {
@@ -140,30 +169,6 @@ fn journey<B: 'static>(request: &mut Request<B>) -> Journey {
     journey
 }
 
-fn situation<'a, B: Replayable + 'static>(
-    request: &'a Request<B>,
-    result: &Result<Response<Body>, Error>,
-    journey: &Journey,
-) -> Situation<'a> {
-    let (verdict, status, surely_unsent) = match result {
-        Ok(response) => (Verdict::of(response), Some(response.status()), false),
-        Err(error) => (Verdict::from(error), None, error.surely_unsent()),
-    };
-    Situation {
-        verdict,
-        status,
-        surely_unsent,
-        method: request.method(),
-        headers: request.headers(),
-        body_is_held: request.body().is_replayable(),
-        repeat: request.extensions().get::<Repeat>().copied(),
-        progress: journey.progress(),
-        now: Instant::now(),
-        deadline: Deadline::of(request),
-        entropy: fastrand::u64(..),
-    }
-}
-
 /// The response with as much of its body read as fits [`KEPT_BYTES`] within `time`; the rest still follows.
 async fn drained(response: Response<Body>, time: Duration) -> Response<Body> {
     let (parts, body) = response.into_parts();
@@ -183,9 +188,4 @@ fn told_when_to_return(mut kept: Response<Body>, retry_in: Option<Duration>) -> 
         kept.headers_mut().insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
     }
     kept
-}
-
-/// `wait` in whole seconds for `Retry-After`: rounded up, at least 1.
-pub fn whole_seconds(wait: Duration) -> u64 {
-    wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1)
 }

@@ -56,6 +56,15 @@ impl Exponential {
         nanos::doubled(self.base_nanos, attempt, self.max_nanos)
     }
 
+    /// The same where both ends have 64 bits.
+    #[inline]
+    pub(crate) const fn short_ceiling_nanos(&self, attempt: u32) -> Option<u64> {
+        match (nanos::short(self.base_nanos), nanos::short(self.max_nanos)) {
+            (Some(base), Some(max)) => Some(nanos::doubled_short(base, attempt, max)),
+            _ => None,
+        }
+    }
+
     #[inline]
     pub(crate) const fn base_nanos(&self) -> u128 {
         self.base_nanos

@@ -33,21 +33,37 @@ const fn low(wide: u128) -> u64 {
 /// A `value` of 0 stays 0.
 #[inline]
 pub(crate) const fn doubled(value: u128, exponent: u32, cap: u128) -> u128 {
-    // Compared before it is shifted, so that nothing overflows: `value * 2^e <= cap` just where `value <= cap / 2^e`.
-    if (value | cap) >> 64 == 0 {
-        let (value, cap) = (low(value), low(cap));
-        let product = match exponent {
-            0..64 if value <= cap >> exponent => value << exponent,
-            _ if value == 0 => 0,
-            _ => cap,
-        };
-        return product as u128;
+    if let (Some(value), Some(cap)) = (short(value), short(cap)) {
+        return doubled_short(value, exponent, cap) as u128;
     }
+    // Compared before it is shifted, so that nothing overflows: `value * 2^e <= cap` just where `value <= cap / 2^e`.
     match exponent {
         0..128 if value <= cap >> exponent => value << exponent,
         _ if value == 0 => 0,
         _ => cap,
     }
+}
+
+/// [`doubled`] in 64 bits, where both have no more.
+#[inline]
+pub(crate) const fn doubled_short(value: u64, exponent: u32, cap: u64) -> u64 {
+    match exponent {
+        0..64 if value <= cap >> exponent => value << exponent,
+        _ if value == 0 => 0,
+        _ => cap,
+    }
+}
+
+/// So many nanoseconds in 64 bits, if they are no more than 584 years.
+#[inline]
+pub(crate) const fn short(nanos: u128) -> Option<u64> {
+    if nanos >> 64 == 0 { Some(low(nanos)) } else { None }
+}
+
+/// [`uniform`] in 64 bits. `(most + 1) * entropy` as `most * entropy + entropy`, which has room.
+#[inline]
+pub(crate) const fn uniform_short(most: u64, entropy: u64) -> u64 {
+    low((most as u128 * entropy as u128 + entropy as u128) >> 64)
 }
 
 /// Maps 64 random bits to `0..=most`, each value as likely as the next to within 1 in 2^64.
@@ -114,6 +130,15 @@ mod tests {
             assert!(top <= most, "{most}: {top}");
             // Above 64 bits the steps are as wide as 64 random bits make them.
             assert!(most - top <= most >> 64, "{most}: {top}");
+            for entropy in [0, 1, 0x9e37_79b9_7f4a_7c15, u64::MAX - 1, u64::MAX] {
+                if let Some(short) = short(most) {
+                    assert_eq!(
+                        u128::from(uniform_short(short, entropy)),
+                        uniform(most, entropy),
+                        "{most} {entropy}"
+                    );
+                }
+            }
         }
     }
 

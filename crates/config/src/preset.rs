@@ -1,4 +1,5 @@
-//! Presets: sets of defaults for an API. A preset is nothing else: whatever it sets can be set otherwise.
+//! Presets: sets of defaults for an API. A preset is nothing else: whatever it sets can be set otherwise. What `github`
+//! and `openai` say of limits in a body is known to the API client; a `[[rule]]` goes before it.
 
 use crate::settings::BaseUrl;
 

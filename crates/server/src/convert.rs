@@ -1,7 +1,7 @@
 //! Settings in the words of the crates that they are for.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use tidegate_api_client::{Credential, Rule, RuleVerdict};
+use tidegate_api_client::{Credential, Rule, RuleVerdict, StandardClassifier};
 use tidegate_config as config;
 
 /// A credential; its names were validated when they were read.
@@ -16,7 +16,7 @@ pub(crate) fn credential(credential: &config::Credential) -> Option<Credential> 
 
 /// A rule. A header name that is none (the settings refuse it) would make a rule that matches too much, so there
 /// is then no rule.
-pub(crate) fn rule(rule: &config::Rule) -> Option<Rule> {
+fn rule(rule: &config::Rule) -> Option<Rule> {
     let header = match &rule.header {
         Some(header) => Some((header_name(&header.name)?, header.value.clone())),
         None => None,
@@ -38,6 +38,23 @@ pub(crate) fn rule(rule: &config::Rule) -> Option<Rule> {
             config::RuleVerdict::Success => RuleVerdict::Success,
         },
     })
+}
+
+/// Who judges what comes back on a route: the rules first, then what the preset's API says in words of its own, on the
+/// routes that lead to it or that its tokens sign.
+pub(crate) fn classifier(settings: &config::Settings, route: &config::Route) -> StandardClassifier {
+    let is_presets = route.upstream.origin() == settings.upstream.url.origin()
+        || route
+            .pool
+            .as_ref()
+            .is_some_and(|pool| settings.pools.first().is_some_and(|first| first.name == *pool));
+    let customs = match settings.preset {
+        config::Preset::Github if is_presets => StandardClassifier::github(),
+        config::Preset::Openai if is_presets => StandardClassifier::openai(),
+        config::Preset::Pixiv if is_presets => StandardClassifier::pixiv(),
+        _ => StandardClassifier::generic(),
+    };
+    customs.with_rules(settings.rules.iter().filter_map(rule).collect())
 }
 
 /// A route's fields; their values may be keys, so they are marked sensitive.

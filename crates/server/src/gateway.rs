@@ -7,7 +7,7 @@ use http::{HeaderMap, Uri};
 use tidegate_api_client::transport::{AutoTransport, Proxy, TransportParams};
 use tidegate_api_client::{
     Credential, EntryParams, Error, ExtraCookies, Pool, ReplayMemory, RetryBudget, RetryParams, Scoping,
-    Signature, Stack, StackParams, StandardClassifier, Timeouts, UnsafeRepeats, stack,
+    Signature, Stack, StackParams, Timeouts, UnsafeRepeats, stack,
 };
 use tidegate_backoff_core::{Backoff, Budget};
 use tidegate_config as config;
@@ -15,7 +15,7 @@ use tidegate_config::Settings;
 use tidegate_token_manager::TokenManager;
 
 use crate::client_keys::ClientKeys;
-use crate::convert::{credential, headers, rule};
+use crate::convert::{classifier, credential, headers};
 use crate::pools;
 use crate::route::{Destination, Routes};
 use crate::store::SharedKey;
@@ -248,7 +248,7 @@ fn stack_params(
             signature.extra_cookies = route.token_cookies.then_some(parts.cookies);
             Some(Pool { manager, signature, scoping: scoping(&pool.scope, route) })
         }),
-        classifier: Arc::new(StandardClassifier::new(settings.rules.iter().filter_map(rule).collect())),
+        classifier: Arc::new(classifier(settings, route)),
         timeouts: Timeouts { attempt: route.attempt_timeout, body_idle: route.body_idle_timeout },
     }
 }

@@ -11,8 +11,8 @@ use http::header::{
 use http::{Response, StatusCode};
 use http_body_util::Full;
 use serde::Serialize;
-use tidegate_api_client::{BodyIdle, Error, whole_seconds};
-use tidegate_token_manager::Exhausted;
+use tidegate_api_client::{BodyIdle, Error};
+use tidegate_token_manager::{Exhausted, whole_seconds};
 
 use crate::client_rate::TooFast;
 use crate::listen::RequestBodyError;
@@ -195,7 +195,7 @@ impl From<&Error> for Problem {
             Error::AttemptTimeout { timeout } => Self::AttemptTimeout(*timeout),
             Error::Deadline => Self::Deadline,
             Error::NoToken(exhausted) => Self::Exhausted(*exhausted),
-            Error::Configuration(_) => Self::Configuration,
+            Error::Configuration(_) | Error::UnknownToken(_) => Self::Configuration,
             Error::RequestBody(cause) => broken_body(&**cause),
             Error::Closed => Self::Stopping,
             _ => Self::Internal,

@@ -27,11 +27,14 @@ pub struct Ask<'a> {
     /// What is asked for, where the upstream limits a token for each such thing: cool-downs, quotas, limits
     /// and those who wait are then this scope's own. None, as an empty one, is a scope like any other.
     pub scope: Option<&'a str>,
+    /// This token and no other, tried or not. Who waits for one token keeps nobody from another; where others wait
+    /// for any and it comes back, it is lent by turns.
+    pub only: Option<TokenId>,
 }
 
 impl Default for Ask<'_> {
     /// The first time that a request asks: nothing tried, and as long a wait as the pool allows.
     fn default() -> Self {
-        Self { tried: &[], max_wait: Duration::MAX, deadline: None, client: None, scope: None }
+        Self { tried: &[], max_wait: Duration::MAX, deadline: None, client: None, scope: None, only: None }
     }
 }

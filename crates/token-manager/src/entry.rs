@@ -80,6 +80,10 @@ impl Entry {
         name.as_ref().map(ToString::to_string)
     }
 
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.name.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|own| ***own == *name)
+    }
+
     pub(crate) fn rename(&self, name: Option<String>) {
         let name = name.map(boxed);
         *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name;

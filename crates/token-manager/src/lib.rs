@@ -94,7 +94,7 @@ mod wait_queue;
 pub mod wall;
 
 pub use crate::ask::Ask;
-pub use crate::error::{Exhausted, UnknownToken};
+pub use crate::error::{Exhausted, OnlyToken, UnknownToken, whole_seconds};
 pub use crate::id::{IdKey, ParseTokenIdError, TokenId};
 pub use crate::lease::{Lease, LeaseStamp};
 pub use crate::manager::TokenManager;

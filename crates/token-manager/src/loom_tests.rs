@@ -271,3 +271,24 @@ fn a_lease_dropped_in_a_panic_frees_its_token() {
         nothing_is_left(&pool);
     });
 }
+
+#[test]
+fn one_who_wants_just_this_token_is_served_though_another_goes_with_its_grant() {
+    explore(|| {
+        let pool = pool(&["a"], 1);
+        let held = pool.try_acquire(&[]).unwrap();
+        let only = Some(held.id());
+        let leaver = {
+            let pool = pool.clone();
+            thread::spawn(move || drop(abandon(pool.acquire(Ask::default()), 1)))
+        };
+        let stayer = {
+            let pool = pool.clone();
+            thread::spawn(move || drop(block_on(pool.acquire(Ask { only, ..Ask::default() })).unwrap()))
+        };
+        drop(held);
+        leaver.join().unwrap();
+        stayer.join().unwrap();
+        nothing_is_left(&pool);
+    });
+}

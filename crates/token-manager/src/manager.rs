@@ -2,6 +2,7 @@
 
 mod desk;
 mod lanes;
+mod line;
 mod share;
 mod waiting;
 
@@ -103,7 +104,7 @@ impl TokenManager {
         match asked {
             Asked::Answered(answer) => answer.map(Lease::new),
             Asked::Waiting(ticket, give_up) => {
-                Waiting::new(&self.shared, lane, ticket, give_up).answer().await
+                Waiting::new(&self.shared, lane, ask.only, ticket, give_up).answer().await
             }
         }
     }
@@ -126,6 +127,16 @@ impl TokenManager {
         self.shared.change_in(scope, |desk, _, now| desk.try_lend(tried, now)).1.map(Lease::new)
     }
 
+    /// The id of the token of this name, for [`Ask::only`]. Looks at one token after the other.
+    pub fn find(&self, name: &str) -> Option<TokenId> {
+        self.shared.lock().base().pool.find(name)
+    }
+
+    /// Whether the pool has a token of this id.
+    pub fn has(&self, id: TokenId) -> bool {
+        self.shared.lock().base().pool.has(id)
+    }
+
     /// Whether [`try_acquire`](Self::try_acquire) would lend a token now.
     pub fn has_ready(&self, tried: &[TokenId]) -> bool {
         self.shared.change(|lanes, now| lanes.base_mut().pool.has_ready(tried, now))
@@ -134,7 +145,7 @@ impl TokenManager {
     /// How long one who asks now would wait: zero if a token is ready, a second where only the end of running
     /// requests can tell, none where no token is expected at all.
     pub fn predicted_wait(&self) -> Option<Duration> {
-        self.shared.change(|lanes, now| lanes.base_mut().forecast("", now).wait(now))
+        self.shared.change(|lanes, now| lanes.base_mut().forecast(None, "", now).wait(now))
     }
 
     /// Charges a token with a fault that was found out after its lease was settled: a lone 403 to which

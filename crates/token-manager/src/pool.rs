@@ -16,6 +16,7 @@ mod ledger;
 mod loan;
 mod moment;
 mod operate;
+mod pinned;
 mod places;
 mod record;
 mod reload;

@@ -64,6 +64,11 @@ impl<A> WaitQueue<A> {
         self.waiting == 0
     }
 
+    /// Whether no ticket is out: nobody waits, and every answer was fetched.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.vacant.len() == self.nodes.len()
+    }
+
     /// How many are served before one of this client who joins now: of each other client as many as it has
     /// turns until then.
     pub(crate) fn ahead_of(&self, client: &str) -> usize {

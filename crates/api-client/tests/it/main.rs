@@ -5,6 +5,7 @@
 mod cancel;
 mod contract;
 mod overrides;
+mod pinned;
 mod retries;
 mod script;
 mod switches;

@@ -5,7 +5,7 @@ use http_body_util::BodyExt;
 fn all() -> Vec<(Problem, u16, &'static str, Option<&'static str>)> {
     let idle = RequestBodyError::Idle(Duration::from_secs(120));
     let cause = || -> Box<dyn StdError + Send + Sync> { "cause".into() };
-    let wait = |retry_in| Exhausted { total: 2, retry_in };
+    let wait = |retry_in| Exhausted { total: 2, retry_in, only: None };
     let limit = BodyLimitExceeded { limit: 9 };
     vec![
         (Problem::Target(Refusal::NoPath), 400, "bad-target", None),

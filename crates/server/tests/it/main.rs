@@ -17,6 +17,7 @@ mod gateway;
 mod life;
 mod need;
 mod pool;
+mod presets;
 mod readme;
 #[path = "../../../store/tests/it/redis_server.rs"]
 mod redis_server;

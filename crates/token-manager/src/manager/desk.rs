@@ -6,24 +6,27 @@ use std::task::Waker;
 use tokio::time::Instant;
 
 use super::Wakers;
+use super::line::{Line, Turn};
 use crate::entry::Home;
 use crate::pool::{Forecast, Loan, Pool};
-use crate::wait_queue::{Ticket, WaitQueue};
+use crate::wait_queue::Ticket;
 use crate::{Ask, Exhausted, PoolParams, TokenId, TokenSpec, WhenExhausted};
 
 /// What stands under the manager's lock: the tokens and those who wait for them. It is told the time.
 ///
 /// Whoever changes the pool calls [`serve`](Self::serve) before the lock is let go. Then nobody waits while a
-/// token can be lent, which is why one who asks may take a ready token without a look at the queue.
+/// token can be lent, which is why one who asks may take a ready token without a look at the queues.
 #[derive(Debug)]
 pub(super) struct Desk {
     pub(super) pool: Pool,
-    pub(super) queue: WaitQueue<Answer>,
+    /// Those who take any token.
+    any: Line,
+    /// Those who want one token and no other: a line for each such token. One whose token is not there keeps
+    /// nobody else from his.
+    pinned: Vec<Line>,
     random: fastrand::Rng,
     /// Who is woken when there are news to tell.
     pub(super) courier: Option<Waker>,
-    /// All who wait do so to this moment or longer; none where that is not known.
-    all_wait_to: Option<Instant>,
 }
 
 /// What a waiter gets.
@@ -49,19 +52,49 @@ impl Desk {
 
     /// Nobody waits yet.
     pub(super) fn over(pool: Pool) -> Self {
-        Self { pool, queue: WaitQueue::new(), random: fastrand::Rng::new(), courier: None, all_wait_to: None }
+        Self { pool, any: Line::new(None), pinned: Vec::new(), random: fastrand::Rng::new(), courier: None }
+    }
+
+    /// How many wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.lines().map(|line| line.queue.len()).sum()
+    }
+
+    /// Whether nobody waits, nor has an answer to fetch.
+    pub(super) fn is_idle(&self) -> bool {
+        self.lines().all(|line| line.queue.is_spent())
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &Line> {
+        std::iter::once(&self.any).chain(&self.pinned)
+    }
+
+    /// Those who wait for any token, or for `only`. Such a line is there as long as it has a ticket out.
+    pub(super) fn line(&mut self, only: Option<TokenId>) -> &mut Line {
+        let Some(only) = only else { return &mut self.any };
+        let line = self.pinned.iter().position(|line| line.only == Some(only));
+        let line = line.unwrap_or_else(|| {
+            self.pinned.push(Line::new(Some(only)));
+            self.pinned.len() - 1
+        });
+        &mut self.pinned[line]
+    }
+
+    /// A ticket is spent: a line of which none is left is forgotten.
+    pub(super) fn forget_spent(&mut self) {
+        self.pinned.retain(|line| !line.queue.is_spent());
     }
 
     /// Lends a ready token that is not among `tried`, or refuses.
     pub(super) fn try_lend(&mut self, tried: &[TokenId], now: Instant) -> Answer {
         let entropy = self.random.u64(..);
-        self.pool.lend_untried(tried, entropy, now).ok_or_else(|| self.exhausted("", now))
+        self.pool.lend_untried(tried, entropy, now).ok_or_else(|| self.exhausted(None, "", now))
     }
 
     /// Lends, lets wait, or refuses. `elsewhere` is how many wait in other lanes.
     pub(super) fn ask(&mut self, ask: &Ask<'_>, elsewhere: usize, now: Instant) -> Asked {
         let entropy = self.random.u64(..);
-        if let Some(loan) = self.pool.lend_any(ask.tried, entropy, now) {
+        if let Some(loan) = self.pool.lend_for(ask.only, ask.tried, entropy, now) {
             return Asked::Answered(Ok(loan));
         }
         let params = *self.pool.params();
@@ -70,61 +103,52 @@ impl Desk {
         let give_up = ask.deadline.map_or(give_up, |deadline| give_up.min(deadline));
         let refused = params.when_exhausted == WhenExhausted::Fail
             || give_up <= now
-            || self.queue.len() + elsewhere >= params.max_waiting
-            || self.forecast(client, now).is_later_than(give_up);
+            || self.waiting() + elsewhere >= params.max_waiting
+            || self.forecast(ask.only, client, now).is_later_than(give_up);
         if refused {
-            return Asked::Answered(Err(self.exhausted(client, now)));
+            return Asked::Answered(Err(self.exhausted(ask.only, client, now)));
         }
-        Asked::Waiting(self.queue.push(client, ask.tried, give_up), give_up)
+        Asked::Waiting(self.line(ask.only).queue.push(client, ask.tried, give_up), give_up)
     }
 
     /// What one of this client who asks now has to expect.
-    pub(super) fn forecast(&mut self, client: &str, now: Instant) -> Forecast {
-        let ahead = self.queue.ahead_of(client);
-        self.pool.forecast(ahead, now)
+    pub(super) fn forecast(&mut self, only: Option<TokenId>, client: &str, now: Instant) -> Forecast {
+        let Self { pool, any, pinned, .. } = self;
+        let line = match only {
+            None => Some(&*any),
+            Some(_) => pinned.iter().find(|line| line.only == only),
+        };
+        match line {
+            Some(line) => line.forecast(client, pool, now),
+            None => pool.forecast_for(only, 0, now),
+        }
     }
 
-    pub(super) fn exhausted(&mut self, client: &str, now: Instant) -> Exhausted {
-        self.forecast(client, now).exhausted(self.pool.len(), now)
+    pub(super) fn exhausted(&mut self, only: Option<TokenId>, client: &str, now: Instant) -> Exhausted {
+        let forecast = self.forecast(only, client, now);
+        self.pool.exhausted_for(only, forecast, now)
     }
 
     /// Lends to those who wait, in their order, as many tokens as there are; refuses those for whom none can
-    /// come in time any more; and sees to it that the head wakes when the next token's time comes.
+    /// come in time any more; and sees to it that the heads wake when the next token's time comes.
+    ///
+    /// Where both those who want just this token and those who take any wait for it, they are lent it by turns.
     pub(super) fn serve(&mut self, now: Instant, wakers: &mut Wakers) {
-        let Self { pool, queue, random, .. } = self;
-        while let Some(tried) = queue.head() {
-            let Some(loan) = pool.lend_any(tried, random.u64(..), now) else { break };
-            wakers.extend(queue.answer_head(Ok(loan)));
+        let Self { pool, any, pinned, random, .. } = self;
+        for line in pinned.iter_mut().filter(|line| line.turn == Turn::Own) {
+            line.serve_head(pool, 0, now, wakers);
         }
-        if queue.is_empty() {
-            return;
-        }
-        self.refuse_the_hopeless(now, wakers);
-        if let (Some(wake), Some(alarm)) = (self.pool.next_wake(), self.queue.alarm()) {
-            if wake < alarm {
-                wakers.extend(self.queue.rearm(wake));
+        while !any.queue.is_empty() {
+            let Some(lent) = any.serve_head(pool, random.u64(..), now, wakers) else { break };
+            if let Some(line) = pinned.iter_mut().find(|line| line.only == Some(lent)) {
+                line.turn = Turn::Own;
             }
         }
-    }
-
-    /// The queue is gone through only when the next token has moved further away: who joins it is looked at
-    /// then.
-    fn refuse_the_hopeless(&mut self, now: Instant, wakers: &mut Wakers) {
-        let forecast = self.pool.forecast(0, now);
-        let expected = match forecast {
-            Forecast::At(at) => Some(at),
-            Forecast::Unknown | Forecast::Never => None,
-        };
-        let all_can_wait =
-            forecast == Forecast::Unknown || expected.is_some_and(|at| self.all_wait_to >= Some(at));
-        self.all_wait_to = expected;
-        if !all_can_wait {
-            let refusal = forecast.exhausted(self.pool.len(), now);
-            self.queue.answer_where(
-                |give_up| forecast.is_later_than(give_up).then_some(Err(refusal)),
-                |waker| wakers.push(waker),
-            );
+        for line in &mut *pinned {
+            while line.serve_head(pool, 0, now, wakers).is_some() {}
         }
+        any.look_ahead(pool, now, wakers);
+        pinned.iter_mut().for_each(|line| line.look_ahead(pool, now, wakers));
     }
 }
 

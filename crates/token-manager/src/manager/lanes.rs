@@ -74,7 +74,7 @@ impl Lanes {
         }
         let room = (PAIRS / self.base.pool.len().max(1)).clamp(LEAST, SCOPES);
         while self.scoped.len() >= room {
-            let idle = self.scoped.iter_mut().enumerate().filter(|(_, lane)| lane.desk.queue.is_empty());
+            let idle = self.scoped.iter_mut().enumerate().filter(|(_, lane)| lane.desk.is_idle());
             let ranked = idle.map(|(at, lane)| (!lane.desk.pool.is_blank(now), lane.used, at));
             let Some((_, _, oldest)) = ranked.min() else { return 0 };
             let gone = self.scoped.swap_remove(oldest);
@@ -109,11 +109,11 @@ impl Lanes {
     }
 
     pub(super) fn waiting(&self) -> usize {
-        self.base.queue.len() + self.scoped.iter().map(|lane| lane.desk.queue.len()).sum::<usize>()
+        self.base.waiting() + self.scoped.iter().map(|lane| lane.desk.waiting()).sum::<usize>()
     }
 
     pub(super) fn waiting_beside(&mut self, number: u32) -> usize {
-        self.others(number).map(|desk| desk.queue.len()).sum()
+        self.others(number).map(|desk| desk.waiting()).sum()
     }
 
     pub(super) fn serve_all(&mut self, now: Instant, wakers: &mut Wakers) {

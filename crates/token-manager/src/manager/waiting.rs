@@ -7,20 +7,27 @@ use super::desk::Answer;
 use super::{Shared, Wakers};
 use crate::sync::{Timer, now};
 use crate::wait_queue::Ticket;
-use crate::{Exhausted, Lease};
+use crate::{Exhausted, Lease, TokenId};
 
 /// One who waits. Dropped before its answer, it leaves the queue, and a token that it was granted goes to the
 /// next.
 pub(super) struct Waiting<'a> {
     shared: &'a Shared,
     lane: u32,
+    only: Option<TokenId>,
     ticket: Option<Ticket>,
     give_up: Instant,
 }
 
 impl<'a> Waiting<'a> {
-    pub(super) fn new(shared: &'a Shared, lane: u32, ticket: Ticket, give_up: Instant) -> Self {
-        Self { shared, lane, ticket: Some(ticket), give_up }
+    pub(super) fn new(
+        shared: &'a Shared,
+        lane: u32,
+        only: Option<TokenId>,
+        ticket: Ticket,
+        give_up: Instant,
+    ) -> Self {
+        Self { shared, lane, only, ticket: Some(ticket), give_up }
     }
 
     pub(super) async fn answer(mut self) -> Result<Lease, Exhausted> {
@@ -52,26 +59,27 @@ impl<'a> Waiting<'a> {
         let mut lanes = self.shared.lock();
         // A lane with waiters is never forgotten.
         let Some(desk) = lanes.get_mut(self.lane) else { return Err(self.give_up) };
-        if desk.queue.alarm().is_some_and(|alarm| alarm <= now) || self.give_up <= now {
+        if desk.line(self.only).queue.alarm().is_some_and(|alarm| alarm <= now) || self.give_up <= now {
             desk.serve(now, &mut wakers);
         }
         let mut unused = None;
-        let result = if let Some(answer) = desk.queue.take(ticket) {
+        let queue = &mut desk.line(self.only).queue;
+        let result = if let Some(answer) = queue.take(ticket) {
+            desk.forget_spent();
             Ok(answer)
         } else if self.give_up <= now {
-            (_, unused) = desk.queue.remove(ticket);
-            let refusal = desk.exhausted("", now);
+            (_, unused) = queue.remove(ticket);
+            let refusal = desk.exhausted(self.only, "", now);
+            desk.forget_spent();
             // Who is next may have a timer to set.
             desk.serve(now, &mut wakers);
             Ok(Err(refusal))
         } else {
-            unused = desk.queue.register(ticket, waker);
-            let alarm = match desk.pool.next_wake().filter(|_| desk.queue.is_head(ticket)) {
-                Some(wake) => wake.min(self.give_up),
-                None => self.give_up,
-            };
-            if desk.queue.is_head(ticket) {
-                desk.queue.arm(alarm);
+            unused = queue.register(ticket, waker);
+            let mut alarm = self.give_up;
+            if queue.is_head(ticket) {
+                alarm = desk.pool.next_wake_for(self.only).map_or(alarm, |wake| wake.min(alarm));
+                desk.line(self.only).queue.arm(alarm);
             }
             Err(alarm)
         };
@@ -88,7 +96,8 @@ impl Drop for Waiting<'_> {
         let now = now();
         let mut lanes = self.shared.lock();
         let Some(desk) = lanes.get_mut(self.lane) else { return };
-        let (answer, unused) = desk.queue.remove(&ticket);
+        let (answer, unused) = desk.line(self.only).queue.remove(&ticket);
+        desk.forget_spent();
         if let Some(Ok(loan)) = &answer {
             desk.pool.take_back(loan, now);
             lanes.touch_others(loan, now);

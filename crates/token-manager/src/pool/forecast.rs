@@ -40,7 +40,7 @@ impl Forecast {
     }
 
     pub(crate) fn exhausted(self, total: usize, now: Instant) -> Exhausted {
-        Exhausted { total, retry_in: self.wait(now) }
+        Exhausted { total, retry_in: self.wait(now), only: None }
     }
 }
 

@@ -27,6 +27,11 @@ impl Wakes {
         self.entry(0)
     }
 
+    /// The moment of one token, if it waits for its time.
+    pub(super) fn of(&self, token: usize) -> Option<Moment> {
+        self.heap.get(self.place[token] as usize).map(|&(at, _)| at)
+    }
+
     /// What stands at a node of the heap. Its children are at `2 * node + 1` and `2 * node + 2`, and never
     /// earlier.
     pub(super) fn entry(&self, node: usize) -> Option<(Moment, usize)> {

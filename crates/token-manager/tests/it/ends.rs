@@ -1,7 +1,7 @@
-use tidegate_token_manager::{Ask, Limit, Outcome, PoolParams, Report, Strategy, WhenExhausted};
+use tidegate_token_manager::{Ask, Lease, Limit, Outcome, PoolParams, Report, Strategy, WhenExhausted};
 use tokio::time::{Instant, sleep};
 
-use crate::support::{millis, pool, secs, specs};
+use crate::support::{id, millis, pool, secs, specs};
 
 /// Virtual time moves only when all tasks wait for it: whoever is forgotten holds the test up to its own last
 /// moment, and shows.
@@ -24,7 +24,14 @@ async fn every_waiter_ends_with_a_token_or_by_its_last_moment() {
                 tokio::spawn(async move {
                     sleep(millis(random.u64(0..20_000))).await;
                     let (start, max_wait) = (Instant::now(), millis(random.u64(0..9_000)));
-                    let answer = pool.acquire(Ask { max_wait, ..Ask::default() }).await;
+                    // Some want one token and no other; one of these there never is, and one comes and goes.
+                    let only =
+                        random.choice([None, None, Some("a"), Some("b"), Some("none")]).flatten().map(id);
+                    let answer = pool.acquire(Ask { max_wait, only, ..Ask::default() }).await;
+                    assert!(
+                        only.is_none()
+                            || answer.as_ref().ok().map(Lease::id).is_none_or(|lent| Some(lent) == only)
+                    );
                     // Timers count whole milliseconds, rounded up.
                     assert!(
                         start.elapsed() <= max_wait + millis(1),

@@ -157,3 +157,16 @@ async fn a_scope_in_which_somebody_waits_is_not_forgotten() {
     drop(held);
     drop(waits.granted());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_scope_is_not_forgotten_while_a_grant_of_it_is_not_fetched() {
+    let pool = pool("a", PoolParams { max_concurrency: 1, ..patient() });
+    let held = pool.try_acquire_in(Some("granted"), &[]).unwrap();
+    let mut waits = Request::waiting_in(&pool, "granted");
+    drop(held);
+    for other in 0..1000 {
+        assert!(pool.try_acquire_in(Some(&format!("other {other}")), &[]).is_err(), "the token is lent");
+    }
+    drop(waits.granted());
+    assert_eq!(status(&pool, "a").in_flight, 0);
+}

@@ -66,29 +66,31 @@ impl Request {
 
     /// A request of this client that has asked, and waits.
     pub(crate) fn waiting_as(pool: &TokenManager, client: &'static str) -> Self {
-        Self::ask(pool, secs(3600), Vec::new(), Some(client), None)
+        Self::ask(pool, Ask { client: Some(client), ..Ask::default() })
     }
 
     /// A request in this scope that has asked, and waits.
     pub(crate) fn waiting_in(pool: &TokenManager, scope: &'static str) -> Self {
-        Self::ask(pool, secs(3600), Vec::new(), None, Some(scope))
+        Self::ask(pool, Ask { scope: Some(scope), ..Ask::default() })
+    }
+
+    /// A request that wants this token and no other, and waits.
+    pub(crate) fn waiting_for(pool: &TokenManager, only: &str) -> Self {
+        Self::ask(pool, Ask { only: Some(id(only)), ..Ask::default() })
     }
 
     pub(crate) fn waiting_with(pool: &TokenManager, max_wait: Duration, tried: Vec<TokenId>) -> Self {
-        Self::ask(pool, max_wait, tried, None, None)
+        Self::ask_again(pool, tried, Ask { max_wait, ..Ask::default() })
     }
 
-    fn ask(
-        pool: &TokenManager,
-        max_wait: Duration,
-        tried: Vec<TokenId>,
-        client: Option<&'static str>,
-        scope: Option<&'static str>,
-    ) -> Self {
+    /// A request that asks this, and waits.
+    pub(crate) fn ask(pool: &TokenManager, ask: Ask<'static>) -> Self {
+        Self::ask_again(pool, Vec::new(), ask)
+    }
+
+    fn ask_again(pool: &TokenManager, tried: Vec<TokenId>, ask: Ask<'static>) -> Self {
         let pool = pool.clone();
-        let ask = async move {
-            pool.acquire(Ask { tried: &tried, max_wait, client, scope, ..Ask::default() }).await
-        };
+        let ask = async move { pool.acquire(Ask { tried: &tried, ..ask }).await };
         let mut request = Self { future: Box::pin(ask), wakes: Arc::default() };
         assert!(request.poll().is_none(), "nothing is ready");
         request

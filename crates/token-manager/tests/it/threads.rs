@@ -44,7 +44,9 @@ async fn requests(pool: TokenManager, gauges: Arc<Gauges>, ended: Arc<AtomicU64>
     let mut random = fastrand::Rng::with_seed(seed);
     for _ in 0..ROUNDS {
         let tried = [id("a"), id("b")];
-        let ask = Ask { tried: &tried[..random.usize(0..=2)], ..Ask::default() };
+        // Those of the tokens that always stay and are never barred.
+        let only = random.choice([None, None, Some("a"), Some("c")]).flatten().map(id);
+        let ask = Ask { tried: &tried[..random.usize(0..=2)], only, ..Ask::default() };
         let patience = random.usize(0..40);
         let lease = tokio::select! {
             biased;
@@ -53,6 +55,7 @@ async fn requests(pool: TokenManager, gauges: Arc<Gauges>, ended: Arc<AtomicU64>
         };
         ended.fetch_add(1, Ordering::SeqCst);
         let Some(mut lease) = lease else { continue };
+        assert!(only.is_none_or(|only| only == lease.id()));
         gauges.enter(name(&lease));
         yields(random.usize(0..3)).await;
         let outcome = random.choice([

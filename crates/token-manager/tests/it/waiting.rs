@@ -42,7 +42,11 @@ async fn a_wait_that_is_sure_to_be_too_long_is_refused_at_once() {
             assert!(answer.is_ok(), "{row}");
             assert_eq!(start.elapsed(), secs(rests), "{row}");
         } else {
-            assert_eq!(answer.unwrap_err(), Exhausted { total: 1, retry_in: Some(secs(rests)) }, "{row}");
+            assert_eq!(
+                answer.unwrap_err(),
+                Exhausted { total: 1, retry_in: Some(secs(rests)), only: None },
+                "{row}"
+            );
             assert_eq!(start.elapsed(), secs(0), "{row}");
         }
     }
