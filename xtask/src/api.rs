@@ -6,6 +6,9 @@
 //! auto traits, blanket implementations, and what is hidden from the docs. The pages are those of the toolchain in
 //! `rust-toolchain.toml`; another may write a declaration in another way.
 
+mod foreign;
+
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -13,12 +16,12 @@ use xshell::{Shell, cmd};
 
 use crate::Outcome;
 
-const CRATES: &[&str] = &["backoff-core", "config", "token-manager", "api-client"];
+const CRATES: &[&str] = &["backoff-core", "config", "token-manager", "store", "api-client"];
 
 /// Compares what is with what was written down.
 pub(crate) fn check(shell: &Shell) -> Outcome {
     let mut changed = Vec::new();
-    for (name, now) in extract(shell)? {
+    for Interface { name, text: now, .. } in extract(shell)? {
         let file = format!("crates/{name}/public-api.txt");
         let before = fs::read_to_string(shell.current_dir().join(&file)).unwrap_or_default();
         for line in differences(&before, &now) {
@@ -39,48 +42,68 @@ pub(crate) fn check(shell: &Shell) -> Outcome {
 
 /// Writes down what is.
 pub(crate) fn write(shell: &Shell) -> Outcome {
-    for (name, now) in extract(shell)? {
-        fs::write(shell.current_dir().join(format!("crates/{name}/public-api.txt")), now)?;
+    for Interface { name, text, .. } in extract(shell)? {
+        fs::write(shell.current_dir().join(format!("crates/{name}/public-api.txt")), text)?;
     }
     Ok(())
 }
 
-fn extract(shell: &Shell) -> Result<Vec<(&'static str, String)>, Box<dyn std::error::Error>> {
-    let packages = CRATES.iter().flat_map(|name| ["-p".to_owned(), format!("tidegate-{name}")]);
-    cmd!(shell, "cargo doc --quiet --no-deps --all-features").args(packages).run()?;
+/// What one crate shows.
+struct Interface {
+    name: &'static str,
+    text: String,
+    strangers: BTreeSet<String>,
+}
+
+/// The interface of each crate; none where one names what it may not.
+fn extract(shell: &Shell) -> Result<Vec<Interface>, Box<dyn std::error::Error>> {
     let metadata = cmd!(shell, "cargo metadata --format-version 1 --no-deps").quiet().read()?;
     let target = metadata.split("\"target_directory\":\"").nth(1).and_then(|rest| rest.split('"').next());
     let doc = Path::new(target.ok_or("cargo metadata names no target folder")?).join("doc");
-    let interface = |name: &&'static str| {
-        let folder = doc.join(format!("tidegate_{}", name.replace('-', "_")));
-        Ok((*name, crate_interface(&folder)?))
-    };
-    CRATES.iter().map(interface).collect()
+    foreign::prepare(shell, &doc, CRATES)?;
+    let packages = CRATES.iter().flat_map(|name| ["-p".to_owned(), format!("tidegate-{name}")]);
+    cmd!(shell, "cargo doc --quiet --no-deps --all-features").args(packages).run()?;
+    let interfaces: Vec<Interface> =
+        CRATES.iter().map(|name| crate_interface(name, &doc)).collect::<std::io::Result<_>>()?;
+    let strangers: Vec<String> = interfaces
+        .iter()
+        .flat_map(|Interface { name, strangers, .. }| {
+            strangers.iter().map(move |one| format!("\n{name}: {one}"))
+        })
+        .collect();
+    if strangers.is_empty() {
+        Ok(interfaces)
+    } else {
+        Err(format!(
+            "types of dependencies in public signatures (xtask/src/api/foreign.rs lists what may be):{}",
+            strangers.concat()
+        )
+        .into())
+    }
 }
 
-fn crate_interface(folder: &Path) -> std::io::Result<String> {
+fn crate_interface(name: &'static str, doc: &Path) -> std::io::Result<Interface> {
+    let folder = doc.join(format!("tidegate_{}", name.replace('-', "_")));
     let all = fs::read_to_string(folder.join("all.html"))?;
     // Pages of items that are gone stay in the folder; the list has those that are.
     let list = all.split_once("<h1>List of all items</h1>").map_or("", |(_, list)| list);
-    let mut text = String::new();
+    let mut interface = Interface { name, text: String::new(), strangers: BTreeSet::new() };
     for link in list.split("<a href=\"").skip(1) {
         let page = link.split('"').next().unwrap_or_default();
         if page.ends_with(".html") && !page.starts_with("..") {
-            text.push_str(&format!("# {}\n", page.trim_end_matches(".html")));
-            text.push_str(&item(&fs::read_to_string(folder.join(page))?));
-            text.push('\n');
+            let signatures = signatures(&fs::read_to_string(folder.join(page))?);
+            interface.strangers.extend(foreign::strangers(name, page, &signatures.concat()));
+            interface.text.push_str(&format!("# {}\n", page.trim_end_matches(".html")));
+            interface.text.push_str(&item(&signatures));
+            interface.text.push('\n');
         }
     }
-    Ok(text)
+    Ok(interface)
 }
 
-/// One item's page as text.
-fn item(page: &str) -> String {
-    let mut text = String::new();
-    if let Some(declaration) = between(page, "<pre class=\"rust item-decl\">", "</pre>") {
-        text.push_str(plain(declaration).trim_end());
-        text.push('\n');
-    }
+/// The signatures on one item's page, as HTML: its declaration first, if it has one.
+fn signatures(page: &str) -> Vec<String> {
+    let declaration = between(page, "<pre class=\"rust item-decl\">", "</pre>").unwrap_or_default();
     let end = ["id=\"synthetic-implementations\"", "id=\"blanket-implementations\"", "id=\"implementors\""];
     let end = end.iter().filter_map(|id| page.find(id)).min().unwrap_or(page.len());
     let (own, traits) = match page[..end].find("id=\"trait-implementations\"") {
@@ -88,23 +111,34 @@ fn item(page: &str) -> String {
         None => (&page[..end], ""),
     };
     let own = own.split_once("id=\"implementations\"").map_or("", |(_, own)| own);
-    let own = headers(own);
-    let kept = |line: &String| line.starts_with("impl") || line.starts_with("type ");
-    // pin-project-lite's own, which says nothing but `F: Unpin`.
-    let kept = |line: &String| kept(line) && !line.contains("__Origin");
-    for line in own.chain(headers(traits).filter(kept)) {
-        text.push_str("    ");
-        text.push_str(&line);
-        text.push('\n');
-    }
-    text
+    let kept = |html: &&str| {
+        let line = line(html);
+        // pin-project-lite's own, which says nothing but `F: Unpin`.
+        (line.starts_with("impl") || line.starts_with("type ")) && !line.contains("__Origin")
+    };
+    let all = headers(own).chain(headers(traits).filter(kept));
+    std::iter::once(declaration).chain(all).map(str::to_owned).collect()
 }
 
-/// The headings of implementations and of what is in them, a line each.
-fn headers(section: &str) -> impl Iterator<Item = String> {
+/// The signatures as text.
+fn item(signatures: &[String]) -> String {
+    let (declaration, rest) = match signatures.split_first() {
+        Some((declaration, rest)) => (plain(declaration).trim_end().to_owned(), rest),
+        None => (String::new(), signatures),
+    };
+    let declaration = if declaration.is_empty() { declaration } else { declaration + "\n" };
+    rest.iter().fold(declaration, |text, html| format!("{text}    {}\n", line(html)))
+}
+
+fn line(html: &str) -> String {
+    plain(html).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The headings of implementations and of what is in them.
+fn headers(section: &str) -> impl Iterator<Item = &str> {
     section.split("class=\"code-header\">").skip(1).map(|rest| {
         let end = rest.find("</h3>").into_iter().chain(rest.find("</h4>")).min().unwrap_or(rest.len());
-        plain(&rest[..end]).split_whitespace().collect::<Vec<_>>().join(" ")
+        &rest[..end]
     })
 }
 
@@ -163,7 +197,7 @@ mod tests {
     fn a_page_is_read_without_what_every_type_has() {
         let expected = "pub struct Ratio(/* private fields */);\n    impl Ratio\n    pub const fn of(n: u32) -> Self\n    \
                         impl Iterator for Ratio\n    type Item = u8\n";
-        assert_eq!(item(PAGE), expected);
+        assert_eq!(item(&signatures(PAGE)), expected);
     }
 
     #[test]

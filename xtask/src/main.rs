@@ -23,7 +23,7 @@ The commands of this workspace.
 
 Usage: cargo xtask <command>
 
-  test    unit tests, integration tests and examples in the docs, all features on
+  test    unit tests, integration tests and examples in the docs, all features on; then each crate's examples
   lint    formatting, clippy and the docs with warnings denied; licences and sources, where cargo-deny is installed
   tidy    what must be absent: imports against the layers, clocks and locks in the pool, names out of their place
   package what crates.io would get: each crate is packed and built from its package

@@ -7,7 +7,7 @@ use crate::{Outcome, api};
 /// What every package must hold for a reader who has nothing else.
 const FILES: &[&str] = &["Cargo.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
-const CRATES: &[&str] = &["backoff-core", "config", "token-manager", "api-client", "server"];
+const CRATES: &[&str] = &["backoff-core", "config", "token-manager", "store", "api-client", "server"];
 
 /// Packages every crate, builds each from its package, and compares the public interfaces with those written down.
 ///

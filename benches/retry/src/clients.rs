@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use cpu_time::ThreadTime;
@@ -13,50 +13,97 @@ use hyper_util::rt::TokioExecutor;
 use reqwest_middleware::ClientBuilder;
 use reqwest_retry::{RetryTransientMiddleware, policies::ExponentialBackoff};
 use tidegate_api_client::transport::{HyperTransport, ReqwestTransport, TransportParams};
-use tidegate_api_client::{ApiClient, Body, StackParams, stack};
+use tidegate_api_client::{ApiClient, Body, EntryParams, StackParams, Timeouts, stack};
 use tower::ServiceExt;
 use tower::retry::Retry;
 
 use crate::upstream;
 
-const ROUNDS: usize = 9;
-const REQUESTS: u32 = 4_000;
+/// Many short rounds: what else the machine does then hits both of a pair, or one pair of many.
+const ROUNDS: usize = 300;
+const REQUESTS: u32 = 200;
 
 type Requests = Pin<Box<dyn Future<Output = ()>>>;
 type Contender = (&'static str, Box<dyn Fn(u32) -> Requests>);
 
-pub fn run() {
+/// What a client is measured beside: a bare one, and for ours one with the same bounds too.
+fn beside(name: &str) -> &'static [&'static str] {
+    match name {
+        name if name.ends_with("hyper-util") || name == HYPER => &[HYPER],
+        WITHOUT_BOUNDS => &[REQWEST],
+        name if name.starts_with("tidegate") => &[REQWEST, REQWEST_BOUNDED],
+        _ => &[REQWEST],
+    }
+}
+
+const HYPER: &str = "hyper-util, bare";
+const REQWEST: &str = "reqwest, bare";
+const REQWEST_BOUNDED: &str = "reqwest with the same timeouts";
+const WITHOUT_BOUNDS: &str = "tidegate stack over reqwest without timeouts";
+
+/// All of them, or so many requests of `only` one, for a profiler.
+pub fn run(only: Option<(&str, u32)>) {
     let address = upstream::start();
     let url = format!("http://{address}/items?page=1");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let contenders = runtime.block_on(async { contenders(&url) });
-
-    let mut speeds = vec![Vec::new(); contenders.len()];
-    let mut allocations = vec![0.0; contenders.len()];
-    let mut processor = vec![f64::MAX; contenders.len()];
-    for round in 0..=ROUNDS {
-        for (at, (_, requests)) in contenders.iter().enumerate() {
-            let (began, cpu) = (Instant::now(), ThreadTime::now());
-            let counted = allocation_counter::measure(|| runtime.block_on(requests(REQUESTS)));
-            // The first round makes the connections.
-            if round > 0 {
-                speeds[at].push(f64::from(REQUESTS) / began.elapsed().as_secs_f64());
-                processor[at] = processor[at].min(cpu.elapsed().as_secs_f64() * 1e6 / f64::from(REQUESTS));
-                allocations[at] = counted.count_total as f64 / f64::from(REQUESTS);
-            }
-        }
+    if let Some((only, count)) = only {
+        let (_, requests) = contenders.iter().find(|(name, _)| *name == only).expect("one of the list");
+        return runtime.block_on(requests(count));
     }
+    let measure = |requests: &dyn Fn(u32) -> Requests| {
+        let (began, cpu) = (Instant::now(), ThreadTime::now());
+        let counted = allocation_counter::measure(|| runtime.block_on(requests(REQUESTS)));
+        let each = |seconds: f64| seconds * 1e6 / f64::from(REQUESTS);
+        Measured {
+            took: each(began.elapsed().as_secs_f64()),
+            processor: each(cpu.elapsed().as_secs_f64()),
+            allocations: counted.count_total as f64 / f64::from(REQUESTS),
+        }
+    };
+    // The first makes the connection.
+    contenders.iter().for_each(|(_, requests)| runtime.block_on(requests(REQUESTS)));
     println!(
-        "requests a second (best of {ROUNDS} x {REQUESTS}), microseconds of the client's processor and allocations per request"
+        "clients: medians of {ROUNDS} rounds of {REQUESTS} requests, each between two rounds of the client beside it;\n\
+         ratios of requests a second and of the client's processor time; microseconds of both, and allocations, a request"
     );
-    for (at, (name, _)) in contenders.iter().enumerate() {
-        let fastest = speeds[at].iter().copied().fold(0.0, f64::max);
-        println!("  {fastest:7.0}  {:5.1} us  {:5.1}  {name}", processor[at], allocations[at]);
+    let find = |wanted: &str| contenders.iter().find(|(name, _)| *name == wanted).expect("one of the list");
+    for (name, requests) in &contenders {
+        for beside in beside(name) {
+            let (_, bare) = find(beside);
+            let rounds: Vec<_> =
+                (0..ROUNDS).map(|_| (measure(bare), measure(requests), measure(bare))).collect();
+            let ratio = |of: fn(&Measured) -> f64| {
+                median(rounds.iter().map(|(before, own, after)| of(own) / (of(before) * of(after)).sqrt()))
+            };
+            let own = |of: fn(&Measured) -> f64| median(rounds.iter().map(|(_, own, _)| of(own)));
+            println!(
+                "  {:5.3} a second  {:5.3} processor  {:5.1} us  {:5.1} us  {:5.1}  {name} beside {beside}",
+                1.0 / ratio(|measured| measured.took),
+                ratio(|measured| measured.processor),
+                own(|measured| measured.took),
+                own(|measured| measured.processor),
+                own(|measured| measured.allocations),
+            );
+        }
     }
 }
 
+/// A round, per request: microseconds, microseconds of the client's processor, allocations.
+struct Measured {
+    took: f64,
+    processor: f64,
+    allocations: f64,
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
 macro_rules! contender {
-    ($name:literal, |$($own:ident),+| $request:expr) => {
+    ($name:expr, |$($own:ident),+| $request:expr) => {
         ($name, Box::new(move |count: u32| {
             $(let $own = $own.clone();)+
             Box::pin(async move {
@@ -81,7 +128,10 @@ fn contenders(url: &str) -> Vec<Contender> {
         .unwrap()
         .with_root_certificates(rustls::RootCertStore::empty())
         .with_no_client_auth();
-    let reqwest = reqwest::Client::builder().tls_backend_preconfigured(tls).no_proxy().build().unwrap();
+    let builder = || reqwest::Client::builder().tls_backend_preconfigured(tls.clone()).no_proxy();
+    let reqwest = builder().build().unwrap();
+    let Timeouts { attempt, body_idle } = Timeouts::default();
+    let bounded = builder().timeout(attempt).read_timeout(body_idle).build().unwrap();
     let middleware = ClientBuilder::new(reqwest.clone())
         .with(RetryTransientMiddleware::new_with_policy(
             ExponentialBackoff::builder().build_with_max_retries(3),
@@ -90,12 +140,19 @@ fn contenders(url: &str) -> Vec<Contender> {
     let tower = Retry::new(Three(3), reqwest.clone());
     let ours = ReqwestTransport::from_client(reqwest.clone());
     let over_reqwest = stack(ours.clone(), StackParams::default());
+    let unbounded = StackParams {
+        entry: EntryParams { request_timeout: Duration::ZERO, ..EntryParams::default() },
+        timeouts: Timeouts { attempt: Duration::ZERO, body_idle: Duration::ZERO },
+        ..StackParams::default()
+    };
+    let without_bounds = stack(ours.clone(), unbounded);
     let (base, _) = url.split_once("/items").unwrap();
     let api_client = ApiClient::builder(base).build_over(ours).unwrap();
-    let (url1, url2, url3, uri2, uri3) = (url.clone(), url.clone(), url, uri.clone(), uri.clone());
+    let (url1, url2, url3, url4) = (url.clone(), url.clone(), url.clone(), url);
+    let (uri2, uri3, uri4) = (uri.clone(), uri.clone(), uri.clone());
 
     vec![
-        contender!("hyper-util, bare", |bare, uri| {
+        contender!(HYPER, |bare, uri| {
             let request = Request::get(uri.clone()).body(Full::default()).unwrap();
             bare.request(request).await.unwrap().into_body().collect().await.unwrap().to_bytes()
         }),
@@ -103,8 +160,11 @@ fn contenders(url: &str) -> Vec<Contender> {
             let request = Request::get(uri2.clone()).body(Body::empty()).unwrap();
             over_hyper.clone().oneshot(request).await.unwrap().into_body().bytes().await.unwrap()
         }),
-        contender!("reqwest, bare", |reqwest, url1| {
+        contender!(REQWEST, |reqwest, url1| {
             reqwest.get(&url1).send().await.unwrap().bytes().await.unwrap()
+        }),
+        contender!(REQWEST_BOUNDED, |bounded, url4| {
+            bounded.get(&url4).send().await.unwrap().bytes().await.unwrap()
         }),
         contender!("reqwest-middleware + reqwest-retry", |middleware, url2| {
             middleware.get(&url2).send().await.unwrap().bytes().await.unwrap()
@@ -116,6 +176,10 @@ fn contenders(url: &str) -> Vec<Contender> {
         contender!("tidegate stack over reqwest", |over_reqwest, uri3| {
             let request = Request::get(uri3.clone()).body(Body::empty()).unwrap();
             over_reqwest.clone().oneshot(request).await.unwrap().into_body().bytes().await.unwrap()
+        }),
+        contender!(WITHOUT_BOUNDS, |without_bounds, uri4| {
+            let request = Request::get(uri4.clone()).body(Body::empty()).unwrap();
+            without_bounds.clone().oneshot(request).await.unwrap().into_body().bytes().await.unwrap()
         }),
         contender!("tidegate ApiClient over reqwest", |api_client| {
             api_client.get("/items?page=1").await.unwrap().into_body().bytes().await.unwrap()

@@ -2,14 +2,21 @@
 //!
 //! The delays: nanoseconds per next delay. The clients: requests a second and allocations per request, of GETs without
 //! a body over one kept connection to a hyper server on another thread of this process. Allocations are those of the
-//! client's thread, its connection's task included. Rounds of all contenders alternate; the
-//! best is told, as what disturbs a run only makes it slower.
+//! client's thread, its connection's task included. Each client's short rounds alternate with those of the bare client
+//! that it stands on, and the medians of the ratios are told. `retry-bench NAME COUNT` makes so many
+//! requests of one client alone, for a profiler.
 
 mod clients;
 mod delays;
 mod upstream;
 
 fn main() {
-    delays::run();
-    clients::run();
+    let mut arguments = std::env::args().skip(1);
+    match (arguments.next(), arguments.next().and_then(|count| count.parse().ok())) {
+        (Some(name), Some(count)) => clients::run(Some((&name, count))),
+        _ => {
+            delays::run();
+            clients::run(None);
+        }
+    }
 }

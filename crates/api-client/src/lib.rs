@@ -74,7 +74,7 @@
 //! |---|---|---|---|
 //! | [`EntryLayer`] | makes the body one that can be sent again, sets the deadline | [`Deadline`], [`Journey`] | [`Attempts`], and a field `tidegate-attempts` |
 //! | [`RetryPolicy`] | in tower's `RetryLayer`: repeats, waits, switches | [`Deadline`], [`Repeat`], [`RetryParams`] | |
-//! | [`LeaseLayer`] | lends each attempt a token and signs it | [`Deadline`], [`BypassPool`], [`Client`] | [`SignedBy`] |
+//! | [`LeaseLayer`] | lends each attempt a token and signs it | [`Deadline`], [`BypassPool`], [`Client`], [`PinnedToken`] | [`SignedBy`] |
 //! | [`ClassifyLayer`] | says whose fault an answer is, writes the attempt down | [`Deadline`], [`Pooled`] | [`Verdict`] |
 //! | [`AttemptTimeoutLayer`] | gives up an attempt, and a body that falls silent | [`Deadline`], [`Timeouts`] | |
 //! | [`transport`], or any service over HTTP | sends | | |

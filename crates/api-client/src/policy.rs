@@ -80,6 +80,10 @@ impl<B: Replayable + 'static> Policy<Request<B>, Response<Body>, Error> for Retr
         request: &mut Request<B>,
         result: &mut Result<Response<Body>, Error>,
     ) -> Option<Self::Future> {
+        // Most attempts are good, and their request has nothing more to be looked at.
+        if matches!(result, Ok(response) if Verdict::of(response).fault == Fault::None) {
+            return None;
+        }
         let journey = journey(request);
         if let Err(Error::NoToken(Exhausted { retry_in, .. })) = result {
             if let Some(kept) = journey.take_kept() {
@@ -94,7 +98,24 @@ impl<B: Replayable + 'static> Policy<Request<B>, Response<Body>, Error> for Retr
             }
             return None;
         }
-        let situation = situation(request, result, &journey);
+        let (verdict, status, surely_unsent) = match result {
+            Ok(response) => (Verdict::of(response), Some(response.status()), false),
+            Err(error) => (Verdict::from(&*error), None, error.surely_unsent()),
+        };
+        let situation = Situation {
+            verdict,
+            status,
+            surely_unsent,
+            method: request.method(),
+            headers: request.headers(),
+            body_is_held: request.body().is_replayable(),
+            repeat: request.extensions().get::<Repeat>().copied(),
+            is_pinned: request.extensions().get::<PinnedToken>().is_some(),
+            progress: journey.progress(),
+            now: Instant::now(),
+            deadline: Deadline::of(request),
+            entropy: fastrand::u64(..),
+        };
         let params = request.extensions().get::<RetryParams>().unwrap_or(&self.params);
         let decision = params.decide(&situation, || self.budget.try_withdraw());
         let (cause, wait, may_wait_for_token) = match decision {
@@ -146,31 +167,6 @@ fn journey<B: 'static>(request: &mut Request<B>) -> Journey {
     journey.owes_deposit();
     request.extensions_mut().insert(journey.clone());
     journey
-}
-
-fn situation<'a, B: Replayable + 'static>(
-    request: &'a Request<B>,
-    result: &Result<Response<Body>, Error>,
-    journey: &Journey,
-) -> Situation<'a> {
-    let (verdict, status, surely_unsent) = match result {
-        Ok(response) => (Verdict::of(response), Some(response.status()), false),
-        Err(error) => (Verdict::from(error), None, error.surely_unsent()),
-    };
-    Situation {
-        verdict,
-        status,
-        surely_unsent,
-        method: request.method(),
-        headers: request.headers(),
-        body_is_held: request.body().is_replayable(),
-        repeat: request.extensions().get::<Repeat>().copied(),
-        is_pinned: request.extensions().get::<PinnedToken>().is_some(),
-        progress: journey.progress(),
-        now: Instant::now(),
-        deadline: Deadline::of(request),
-        entropy: fastrand::u64(..),
-    }
 }
 
 /// The response with as much of its body read as fits [`KEPT_BYTES`] within `time`; the rest still follows.

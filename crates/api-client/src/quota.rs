@@ -1,5 +1,6 @@
 //! Whether a response says that the token's quota is used up.
 
+use std::cell::LazyCell;
 use std::time::{Duration, SystemTime};
 
 use http::HeaderMap;
@@ -37,12 +38,17 @@ pub(crate) struct Quota {
 impl Quota {
     pub(crate) fn read(headers: &HeaderMap, now: SystemTime) -> Self {
         let mut quota = Self::default();
-        told::windows(headers, told::origin(headers, now), |window| {
-            if window.empty == Some(true) {
-                quota.is_empty = true;
-                quota.rest = quota.rest.max(window.reset);
-            }
-        });
+        let origin = LazyCell::new(|| told::origin(headers, now));
+        told::windows(
+            headers,
+            || *origin,
+            |window| {
+                if window.empty == Some(true) {
+                    quota.is_empty = true;
+                    quota.rest = quota.rest.max(window.reset);
+                }
+            },
+        );
         // A quota that is full again by now rests nobody.
         quota.rest = quota.rest.filter(|rest| !rest.is_zero());
         quota

@@ -104,13 +104,15 @@ where
         let now = Instant::now();
         let (parts, body) = request.into_parts();
         let (upload, body) = UploadWatch::new(Body::new(body), now);
+        // The right moment where nothing is to be sent: such a clock is set once.
+        let armed = timeouts.end(Upload::Ended(now)).into_iter().chain(deadline).min();
         AttemptFuture {
             attempt: self.inner.call(Request::from_parts(parts, body)),
             upload,
             deadline,
             timeouts,
-            sleep: tokio::time::sleep_until(now),
-            armed: None,
+            sleep: tokio::time::sleep_until(armed.unwrap_or(now)),
+            armed,
         }
     }
 }

@@ -33,7 +33,7 @@
 //! [`Jitter`], [`CoolDown`], [`Ratio`]), without std too. `backoff` lets [`Delays`] serve as a `backoff::backoff::Backoff` for code that already
 //! uses that crate; it links `std`. The crate is unmaintained (RUSTSEC-2025-0012): the feature is a way out of it.
 
-#![cfg_attr(any(), no_std)]
+#![no_std]
 
 /// The README's example runs too.
 #[cfg(doctest)]

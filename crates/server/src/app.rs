@@ -93,3 +93,6 @@ impl Service<Request<RequestBody>> for Forward {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use http::HeaderMap;
-use ipnet::IpNet;
+use tidegate_config::Network;
 
 use crate::listen::Peer;
 
@@ -12,13 +12,13 @@ use crate::listen::Peer;
 ///
 /// A client writes what it likes into the field's beginning; only what trusted proxies have added counts, so it is
 /// read from its end. Who connects to our own socket file is trusted as soon as any proxy is.
-pub(crate) fn client_ip(peer: Peer, headers: &HeaderMap, trusted: &[IpNet]) -> Option<IpAddr> {
+pub(crate) fn client_ip(peer: Peer, headers: &HeaderMap, trusted: &[Network]) -> Option<IpAddr> {
     let mut client = match peer {
         Peer::Tcp(address) => Some(address.ip().to_canonical()),
         Peer::Unix => None,
     };
     let is_proxy = |ip: Option<IpAddr>| match ip {
-        Some(ip) => trusted.iter().any(|network| network.contains(&ip)),
+        Some(ip) => trusted.iter().any(|network| network.contains(ip)),
         None => !trusted.is_empty(),
     };
     let fields: Vec<&[u8]> =
@@ -73,7 +73,7 @@ mod tests {
             for field in &fields {
                 headers.append("x-forwarded-for", field.parse().unwrap());
             }
-            let trusted: Vec<IpNet> = trusted.iter().map(|network| network.parse().unwrap()).collect();
+            let trusted: Vec<Network> = trusted.iter().map(|network| network.parse().unwrap()).collect();
             let known = peer.parse().map_or(Peer::Unix, Peer::Tcp);
             let found = client_ip(known, &headers, &trusted).map_or("none".to_owned(), |ip| ip.to_string());
             assert_eq!(found, want, "{peer} {fields:?} {trusted:?}");

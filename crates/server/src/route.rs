@@ -79,16 +79,10 @@ impl<T> Routes<T> {
         self.0.iter().map(|(_, route)| route)
     }
 
-    /// The one with the longest prefix of `path`. A prefix ends where a segment does: `/api` is none of `/apix`.
+    /// The one with the longest prefix of `path`.
     pub(crate) fn find(&self, path: &str) -> Option<&T> {
-        self.0.iter().find(|(prefix, _)| is_below(path, prefix)).map(|(_, route)| route)
+        self.0.iter().find(|(prefix, _)| RouteSettings::is_below(path, prefix)).map(|(_, route)| route)
     }
-}
-
-fn is_below(path: &str, prefix: &str) -> bool {
-    path.strip_prefix(prefix).is_some_and(|rest| {
-        prefix.is_empty() || prefix.ends_with('/') || rest.is_empty() || rest.starts_with('/')
-    })
 }
 
 /// An upstream's origin: `http` or `https`, the host in lower case (IPv6 in brackets), the port.
@@ -121,7 +115,7 @@ fn map_location(location: &str, upstream: Origin<'_>, prefix: &str, rewrite: &st
     // `/base` for a rewrite of `/base/`: its own folder.
     let rest = if rewrite.strip_suffix('/') == Some(path) {
         ""
-    } else if is_below(path, rewrite) {
+    } else if RouteSettings::is_below(path, rewrite) {
         path.strip_prefix(rewrite).unwrap_or_default()
     } else {
         return None;

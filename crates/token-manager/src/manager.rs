@@ -270,7 +270,7 @@ impl Shared {
         lanes.serve_all(now, &mut wakers);
         let result = change(&mut lanes, now);
         lanes.serve_all(now, &mut wakers);
-        lanes.base_mut().call_courier(&mut wakers);
+        lanes.call_courier(&mut wakers);
         result
     }
 
@@ -291,6 +291,7 @@ impl Shared {
         let result = change(desk, elsewhere, now);
         desk.serve(now, &mut wakers);
         lanes.tell_lends(now);
+        lanes.call_courier_of_new(&mut wakers);
         (lane, result)
     }
 
@@ -319,7 +320,7 @@ impl Shared {
         if !nobody_waits {
             lanes.serve_all(now, &mut wakers);
         }
-        lanes.base_mut().call_courier(&mut wakers);
+        lanes.call_courier(&mut wakers);
     }
 }
 

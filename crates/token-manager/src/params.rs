@@ -67,14 +67,6 @@ pub struct Limit {
     pub per: Duration,
 }
 
-impl Limit {
-    /// `n` replicas that share the limit keep a part each: `count / n`, rounded down, but at least 1.
-    #[must_use = "returns the part, changes nothing"]
-    pub fn part_of(self, replicas: u32) -> Self {
-        Self { count: (self.count / replicas.max(1)).max(self.count.min(1)), per: self.per }
-    }
-}
-
 /// Which of the ready tokens is lent next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Strategy {
@@ -201,13 +193,5 @@ mod tests {
             "Wait".parse::<WhenExhausted>().unwrap_err().to_string(),
             "expected wait, fail or soonest"
         );
-    }
-
-    #[test]
-    fn replicas_share_a_limit() {
-        let per = Duration::from_secs(60);
-        for (count, replicas, part) in [(100, 1, 100), (100, 3, 33), (100, 0, 100), (2, 5, 1), (0, 5, 0)] {
-            assert_eq!(Limit { count, per }.part_of(replicas).count, part, "{count} shared by {replicas}");
-        }
     }
 }

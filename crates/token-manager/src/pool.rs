@@ -45,6 +45,7 @@ pub(crate) use forecast::Forecast;
 use gate::{Pass, Way};
 use groups::Groups;
 use ledger::Ledger;
+pub(crate) use ledger::Mask;
 use limits::Limits;
 pub(crate) use loan::{Loan, Told};
 use moment::{Moment, Origin};

@@ -70,22 +70,30 @@ pub(crate) fn retry_after(headers: &HeaderMap, origin: SystemTime) -> Option<Dur
 /// When the quota that a refusal is about is full again.
 pub(crate) fn reset_of_a_refusal(headers: &HeaderMap, origin: SystemTime) -> Option<Duration> {
     let mut longest = None;
-    windows(headers, origin, |Window { empty, reset }| {
-        if empty != Some(false) {
-            longest = longest.max(reset);
-        }
-    });
+    windows(
+        headers,
+        || origin,
+        |Window { empty, reset }| {
+            if empty != Some(false) {
+                longest = longest.max(reset);
+            }
+        },
+    );
     longest
 }
 
 /// A reset without a word of what is left: on a failure it can only say when to return.
 fn reset_that_stands_alone(headers: &HeaderMap, origin: SystemTime) -> Option<Duration> {
     let mut longest = None;
-    windows(headers, origin, |Window { empty, reset }| {
-        if empty.is_none() {
-            longest = longest.max(reset);
-        }
-    });
+    windows(
+        headers,
+        || origin,
+        |Window { empty, reset }| {
+            if empty.is_none() {
+                longest = longest.max(reset);
+            }
+        },
+    );
     longest
 }
 

@@ -20,10 +20,12 @@ pub(crate) struct Window {
 /// Fields come in pairs, of any family whose name says "ratelimit" or "rate-limit": `x-ratelimit-remaining` with
 /// `x-ratelimit-reset`, `x-ratelimit-remaining-tokens` with `x-ratelimit-reset-tokens`,
 /// `x-requests-ratelimit-remaining` with its own. A field may list several quotas (`0, 4999` with `1, 86400`).
-pub(crate) fn windows(headers: &HeaderMap, origin: SystemTime, mut each: impl FnMut(Window)) {
+///
+/// `origin` is asked for only where there is such a field: most responses have none, and a `Date` to read it from.
+pub(crate) fn windows(headers: &HeaderMap, origin: impl Fn() -> SystemTime, mut each: impl FnMut(Window)) {
     for name in headers.keys() {
         if name.as_str() == "ratelimit" {
-            ietf::windows(headers.get_all(name), origin, &mut each);
+            ietf::windows(headers.get_all(name), origin(), &mut each);
             continue;
         }
         let Some(field) = Field::parse(name) else { continue };
@@ -34,7 +36,7 @@ pub(crate) fn windows(headers: &HeaderMap, origin: SystemTime, mut each: impl Fn
                     Field::parse(other)
                         .is_some_and(|other| other.kind == Kind::Reset && other.is_about(&field))
                 });
-                pairs(headers, name, reset, origin, &mut each);
+                pairs(headers, name, reset, origin(), &mut each);
             }
             Kind::Reset => {
                 let paired = headers.keys().any(|other| {
@@ -42,7 +44,7 @@ pub(crate) fn windows(headers: &HeaderMap, origin: SystemTime, mut each: impl Fn
                         .is_some_and(|other| other.kind == Kind::Remaining && field.is_about(&other))
                 });
                 if !paired {
-                    resets(headers, name, origin).for_each(|reset| each(Window { empty: None, reset }));
+                    resets(headers, name, origin()).for_each(|reset| each(Window { empty: None, reset }));
                 }
             }
         }

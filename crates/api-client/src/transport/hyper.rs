@@ -5,7 +5,7 @@ use std::{
     future::Future,
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
     time::Duration,
 };
 
@@ -21,9 +21,9 @@ use tower::Service;
 
 use super::{
     Proxy, TransportParams, Version,
+    exchange::Exchange,
     failure::{self, Stage},
-    incoming,
-    outgoing::{Breakage, Outgoing},
+    outgoing::Outgoing,
     tls,
 };
 use crate::body::{Body, BoxError};
@@ -100,47 +100,29 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let (mut parts, body) = request.into_parts();
         if let Err(error) = super::check_target(&parts.uri) {
-            return HyperFuture(Step::Refused(Some(error)));
+            return HyperFuture(error.into());
         }
         // The connection decides; a request that came in as HTTP/2 must not ask for it here.
         parts.version = http::Version::HTTP_11;
         let (body, breakage) = Outgoing::new(Body::new(body));
         super::tell_empty(&mut parts, &body);
         let response = self.client.request(Request::from_parts(parts, body));
-        HyperFuture(Step::Sent { response, breakage })
+        HyperFuture(Exchange::Sent { response, breakage })
     }
 }
 
-/// A request on its way. It has no box of its own: hyper's is one.
+/// A request on its way.
 #[must_use = "futures do nothing unless polled"]
-pub struct HyperFuture(Step);
-
-enum Step {
-    /// It cannot be sent as it is.
-    Refused(Option<Error>),
-    Sent {
-        response: ResponseFuture,
-        breakage: Breakage,
-    },
-}
+pub struct HyperFuture(Exchange<ResponseFuture>);
 
 impl Future for HyperFuture {
     type Output = Result<Response<Body>, Error>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let (response, breakage) = match &mut self.get_mut().0 {
-            Step::Refused(error) => return Poll::Ready(Err(error.take().unwrap_or(Error::Closed))),
-            Step::Sent { response, breakage } => (response, breakage),
-        };
-        let error = match ready!(Pin::new(response).poll(cx)) {
-            Ok(response) => return Poll::Ready(Ok(incoming::received(response, breakage.upload()))),
-            Err(error) => error,
-        };
-        if let Some(error) = breakage.take() {
-            return Poll::Ready(Err(Error::RequestBody(error)));
-        }
-        let stage = if error.is_connect() { Stage::Connecting } else { Stage::Sending };
-        Poll::Ready(Err(failure::read(error.into(), stage)))
+        self.get_mut().0.poll(cx, |error| {
+            let stage = if error.is_connect() { Stage::Connecting } else { Stage::Sending };
+            failure::read(error.into(), stage)
+        })
     }
 }
 

@@ -7,6 +7,8 @@ use std::{fmt, time::Duration};
 #[cfg(all(feature = "hyper", feature = "reqwest"))]
 mod auto;
 #[cfg(any(feature = "hyper", feature = "reqwest"))]
+mod exchange;
+#[cfg(any(feature = "hyper", feature = "reqwest"))]
 mod failure;
 #[cfg(feature = "hyper")]
 mod hyper;

@@ -1,24 +1,26 @@
 //! The transport over reqwest: the default for programmers, and the way through a proxy.
 
+mod urls;
+
 use std::{
     fmt,
     future::Future,
     pin::Pin,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
     time::Duration,
 };
 
 use bytes::Bytes;
-use http::uri::{Authority, PathAndQuery, Uri};
 use http::{Request, Response};
 use http_body::Body as HttpBody;
 use reqwest::{Client, ClientBuilder, NoProxy, redirect};
 use tower::Service;
 
+use self::urls::Urls;
 use super::{
     Proxy, TransportParams, Version,
+    exchange::Exchange,
     failure::{self, Stage},
-    incoming,
     outgoing::{Breakage, Outgoing},
     tls,
 };
@@ -35,6 +37,7 @@ const PING_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub struct ReqwestTransport {
     client: Client,
+    urls: Urls,
 }
 
 impl ReqwestTransport {
@@ -65,13 +68,13 @@ impl ReqwestTransport {
             Version::Http2 => builder.http2_prior_knowledge(),
         };
         let built = with_proxies(builder, &params.proxy).and_then(ClientBuilder::build);
-        built.map(|client| Self { client }).map_err(|error| Error::Configuration(error.without_url().into()))
+        built.map(Self::from_client).map_err(|error| Error::Configuration(error.without_url().into()))
     }
 
     /// A transport over a client that was made elsewhere. Its redirects and retries should be off, or they are
     /// not counted, and a redirect may carry the token to another host.
-    pub const fn from_client(client: Client) -> Self {
-        Self { client }
+    pub fn from_client(client: Client) -> Self {
+        Self { client, urls: Urls::default() }
     }
 }
 
@@ -121,7 +124,7 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let (mut parts, body) = request.into_parts();
         if let Err(error) = super::check_target(&parts.uri) {
-            return ReqwestFuture(Step::Refused(Some(error)));
+            return ReqwestFuture(error.into());
         }
         let body = Body::new(body);
         super::tell_empty(&mut parts, &body);
@@ -133,67 +136,34 @@ where
                 (Some(reqwest::Body::wrap(body)), breakage)
             }
         };
-        let url = match url(&parts.uri) {
+        let url = match self.urls.of(&parts.uri) {
             Ok(url) => url,
-            Err(error) => return ReqwestFuture(Step::Refused(Some(error))),
+            Err(error) => return ReqwestFuture(error.into()),
         };
         // A new request, with HTTP/1.1 for its version: the connection decides.
         let mut request = reqwest::Request::new(parts.method, url);
         *request.headers_mut() = parts.headers;
         *request.body_mut() = body;
-        ReqwestFuture(Step::Sent { response: self.client.call(request), breakage })
+        ReqwestFuture(Exchange::Sent { response: self.client.call(request), breakage })
     }
 }
 
-/// The target as the URL standard has it.
-fn url(target: &Uri) -> Result<reqwest::Url, Error> {
-    let scheme = target.scheme_str().unwrap_or_default();
-    let authority = target.authority().map_or("", Authority::as_str);
-    let path = target.path_and_query().map_or("", PathAndQuery::as_str);
-    let mut text = String::with_capacity(scheme.len() + 3 + authority.len() + path.len());
-    for part in [scheme, "://", authority, path] {
-        text.push_str(part);
-    }
-    // Its errors do not hold the URL, which may hold the token.
-    reqwest::Url::parse(&text).map_err(|error| Error::Configuration(error.into()))
-}
-
-/// A request on its way. It has no box of its own.
+/// A request on its way.
 #[must_use = "futures do nothing unless polled"]
-pub struct ReqwestFuture(Step);
-
-enum Step {
-    /// It cannot be sent as it is.
-    Refused(Option<Error>),
-    Sent {
-        response: <Client as Service<reqwest::Request>>::Future,
-        breakage: Breakage,
-    },
-}
+pub struct ReqwestFuture(Exchange<<Client as Service<reqwest::Request>>::Future>);
 
 impl Future for ReqwestFuture {
     type Output = Result<Response<Body>, Error>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let (response, breakage) = match &mut self.get_mut().0 {
-            Step::Refused(error) => return Poll::Ready(Err(error.take().unwrap_or(Error::Closed))),
-            Step::Sent { response, breakage } => (response, breakage),
-        };
-        let error = match ready!(Pin::new(response).poll(cx)) {
-            Ok(response) => {
-                let response = Response::<reqwest::Body>::from(response);
-                return Poll::Ready(Ok(incoming::received(response, breakage.upload())));
-            }
+        self.get_mut().0.poll::<reqwest::Body>(cx, |error| {
             // The URL may hold the token.
-            Err(error) => error.without_url(),
-        };
-        if let Some(error) = breakage.take() {
-            return Poll::Ready(Err(Error::RequestBody(error)));
-        }
-        if error.is_builder() {
-            return Poll::Ready(Err(Error::Configuration(error.into())));
-        }
-        let stage = if error.is_connect() { Stage::Connecting } else { Stage::Sending };
-        Poll::Ready(Err(failure::read(error.into(), stage)))
+            let error = error.without_url();
+            if error.is_builder() {
+                return Error::Configuration(error.into());
+            }
+            let stage = if error.is_connect() { Stage::Connecting } else { Stage::Sending };
+            failure::read(error.into(), stage)
+        })
     }
 }

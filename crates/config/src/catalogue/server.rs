@@ -2,14 +2,12 @@
 
 use std::time::Duration;
 
-use ipnet::IpNet;
-
 use super::{Default::*, Entry, Form, Known};
 use crate::{
     parse,
     problem::{Privacy, Problem},
     secret::Secret,
-    settings::{ClientKey, Host, Listen},
+    settings::{ClientKey, Host, Listen, Network},
     size,
 };
 
@@ -110,7 +108,7 @@ pub(crate) static OPEN: Entry<bool> = Entry::new(
     "Let the network use the pool without a key (any preset but pixiv)",
 );
 
-pub(crate) static TRUSTED_PROXIES: Entry<Vec<IpNet>> = Entry::new(
+pub(crate) static TRUSTED_PROXIES: Entry<Vec<Network>> = Entry::new(
     "server.trusted_proxies",
     &["TIDEGATE_TRUSTED_PROXIES"],
     Absent("none"),

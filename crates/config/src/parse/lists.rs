@@ -1,14 +1,12 @@
 //! Settings that are lists. A text is split at its commas before it gets here; blanks are trimmed, empty parts dropped.
 
-use std::{collections::HashSet, net::IpAddr, num::NonZeroU32};
-
-use ipnet::IpNet;
+use std::{collections::HashSet, num::NonZeroU32};
 
 use super::header::is_token;
 use crate::{
     problem::{Problem, quoted},
     secret::Secret,
-    settings::{ClientKey, ClientRate},
+    settings::{ClientKey, ClientRate, Network},
 };
 
 /// Turns each part, and keeps all that is wrong.
@@ -89,15 +87,12 @@ pub(super) fn has_dot_segment(path: &str) -> bool {
 }
 
 /// Networks, or single addresses.
-pub(crate) fn networks(parts: &[String]) -> Result<Vec<IpNet>, Vec<Problem>> {
+pub(crate) fn networks(parts: &[String]) -> Result<Vec<Network>, Vec<Problem>> {
     each(parts, |_, part| {
-        part.parse::<IpNet>()
-            .or_else(|_| part.parse::<IpAddr>().map(IpNet::from))
-            .map(|net| net.trunc())
-            .map_err(|_| {
-                Problem::new("is no network", "write one such as 10.0.0.0/8, fd00::/8 or 192.0.2.1")
-                    .about(quoted(part))
-            })
+        part.parse().map_err(|_| {
+            Problem::new("is no network", "write one such as 10.0.0.0/8, fd00::/8 or 192.0.2.1")
+                .about(quoted(part))
+        })
     })
 }
 
@@ -185,7 +180,7 @@ mod tests {
 
     #[test]
     fn all_that_is_wrong_in_a_list_is_told() {
-        let problems = |found: Result<_, Vec<Problem>>| found.map(|_: Vec<IpNet>| ()).unwrap_err().len();
+        let problems = |found: Result<_, Vec<Problem>>| found.map(|_: Vec<Network>| ()).unwrap_err().len();
         assert_eq!(problems(networks(&parts("10.0.0.0/8 x 10.0.0.0/33 ::1"))), 2);
         assert_eq!(methods(&parts("GET a/b post (")).unwrap_err().len(), 2);
         assert_eq!(paths(&parts("/a b !c /d?e /../x")).unwrap_err().len(), 4);

@@ -39,14 +39,19 @@ pub struct Route {
 }
 
 impl Route {
-    /// Whether this route is for `path`: it begins with the prefix, which ends at a `/` of the path or at its end.
+    /// Whether this route is for `path`.
     pub fn matches(&self, path: &str) -> bool {
-        path.strip_prefix(self.prefix.as_str())
-            .is_some_and(|rest| self.prefix.ends_with('/') || rest.is_empty() || rest.starts_with('/'))
+        Self::is_below(path, &self.prefix)
     }
 
-    /// The path at the upstream for a `path` that [matches](Route::matches): the prefix is replaced, the rest stays
-    /// byte for byte.
+    /// Whether `path` begins with `prefix`, which ends where a segment does: `/api` is none of `/apix`.
+    pub fn is_below(path: &str, prefix: &str) -> bool {
+        path.strip_prefix(prefix).is_some_and(|rest| {
+            prefix.is_empty() || prefix.ends_with('/') || rest.is_empty() || rest.starts_with('/')
+        })
+    }
+
+    /// The path at the upstream for a `path` that [matches](Route::matches): the prefix is replaced, the rest stays byte for byte.
     pub fn target_path(&self, path: &str) -> String {
         let rest = path.strip_prefix(self.prefix.as_str()).unwrap_or(path);
         match format!("{}{rest}", self.rewrite) {

@@ -1,8 +1,6 @@
 use std::{num::NonZeroU32, path::PathBuf, time::Duration};
 
-use ipnet::IpNet;
-
-use super::Listen;
+use super::{Listen, Network};
 use crate::secret::Secret;
 
 /// The gateway's own listener and its bounds.
@@ -26,7 +24,7 @@ pub struct Server {
     /// Whether the operator wants a pooled route to be open to the network.
     pub open: bool,
     /// Networks whose X-Forwarded-For names the client.
-    pub trusted_proxies: Vec<IpNet>,
+    pub trusted_proxies: Vec<Network>,
     /// How long a stopping gateway still accepts, so that a balancer sees it leave.
     pub drain_delay: Duration,
     /// How long what runs may take to finish after that.

@@ -113,13 +113,6 @@ impl Desk {
         Asked::Waiting(self.line(ask.only).queue.push(client, ask.tried, give_up), give_up)
     }
 
-    /// Has the courier called if there are news to tell.
-    pub(super) fn call_courier(&mut self, wakers: &mut Wakers) {
-        if self.pool.has_news() {
-            wakers.extend(self.courier.take());
-        }
-    }
-
     /// What one of this client who asks now has to expect.
     pub(super) fn forecast(&mut self, only: Option<TokenId>, client: &str, now: Instant) -> Forecast {
         let Self { pool, any, pinned, .. } = self;

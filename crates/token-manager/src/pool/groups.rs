@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::num::NonZeroU32;
 
 use super::gate::{Gate, Way};
-use super::{Effect, Generation, Loan, Moment, Pool, Surprise, small};
+use super::ledger::of_group;
+use super::{Effect, Generation, IdHash, Loan, Moment, Pool, Surprise, small};
 use crate::{Outcome, Reason, Report, TokenId};
 
 /// The pool's groups: tokens that share a limit, as several keys of one organisation do.
@@ -12,6 +13,9 @@ use crate::{Outcome, Reason, Report, TokenId};
 pub(super) struct Groups {
     by_name: HashMap<Box<str>, NonZeroU32>,
     names: Vec<Box<str>>,
+    /// Under which they are told.
+    ids: Vec<TokenId>,
+    by_id: HashMap<TokenId, NonZeroU32, IdHash>,
     gates: Vec<Gate>,
     /// By places in the settings' order.
     members: Vec<Vec<u32>>,
@@ -24,6 +28,18 @@ impl Groups {
 
     pub(super) fn name(&self, group: NonZeroU32) -> &str {
         &self.names[group.get() as usize - 1]
+    }
+
+    pub(super) fn id(&self, group: NonZeroU32) -> TokenId {
+        self.ids[group.get() as usize - 1]
+    }
+
+    pub(super) fn ids(&self) -> &[TokenId] {
+        &self.ids
+    }
+
+    pub(super) fn with_id(&self, id: TokenId) -> Option<NonZeroU32> {
+        self.by_id.get(&id).copied()
     }
 
     fn members(&self, group: NonZeroU32) -> &[u32] {
@@ -52,6 +68,8 @@ impl Groups {
                 self.members.push(Vec::new());
                 self.names.push(name.into());
                 self.by_name.insert(name.into(), group);
+                self.ids.push(of_group(name));
+                self.by_id.insert(of_group(name), group);
                 group
             }
         };
@@ -98,7 +116,7 @@ impl Pool {
                 true
             }
             (Outcome::Success, _) => {
-                let opened = gate.succeeded(pass, next);
+                let opened = gate.succeeded(pass, next, now);
                 if opened {
                     self.pardon_group(group);
                 }
@@ -138,7 +156,7 @@ impl Pool {
                 }
             }
             (Outcome::Success, _) if pass.is_probe() => {
-                if self.blame.gate.succeeded(pass, next) {
+                if self.blame.gate.succeeded(pass, next, now) {
                     for id in self.blame.pardoned() {
                         let Some(index) = self.place(id) else { continue };
                         let next = self.next_generation();
@@ -176,6 +194,7 @@ impl Pool {
 
     pub(super) fn refresh_group(&mut self, group: Option<NonZeroU32>) {
         let Some(group) = group else { return };
+        self.note_group(group);
         for member in 0..self.groups.members(group).len() {
             self.refresh(self.groups.members(group)[member] as usize);
         }

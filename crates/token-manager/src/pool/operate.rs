@@ -109,11 +109,6 @@ impl Pool {
         whole.into_iter().chain(group).max_by_key(|&(until, _)| until)
     }
 
-    /// Every token, in the settings' order.
-    pub(crate) fn ids(&self) -> Vec<TokenId> {
-        self.records.iter().map(|record| record.entry.id()).collect()
-    }
-
     /// How many tokens are in each state at `now`.
     pub(crate) fn state_counts(&mut self, now: Instant) -> StateCounts {
         let now = self.advance(now);

@@ -9,7 +9,7 @@ use super::gate::Way;
 use super::limits::Limits;
 use super::moment::Moment;
 use super::touched::Touched;
-pub(super) use shared::{Age, Shared};
+pub(super) use shared::Shared;
 
 use crate::entry::Entry;
 use crate::{Outcome, Reason, Report, State};
@@ -384,9 +384,23 @@ impl Record {
         })
     }
 
+    /// Whether its rest is that of a rejection, and no longer.
+    pub(super) fn ends_with(&self, rejection: Rejection) -> bool {
+        self.until <= rejection.until
+    }
+
+    fn knows(&self, rejection: Rejection) -> bool {
+        let Rejection { health, until, failures, rejections } = rejection;
+        self.reason == Some(Reason::Rejected)
+            && (self.health, self.failures, self.rejections) == (health, failures, rejections)
+            && self.until >= until
+    }
+
     /// Takes over a rejection, or the end of it.
     pub(super) fn take_over(&mut self, rejection: Option<Rejection>, next: Generation, now: Moment) {
         match rejection {
+            // News of anything of the token may bring it once more.
+            Some(known) if self.knows(known) => return,
             Some(Rejection { health, until, failures, rejections }) => {
                 self.health = health;
                 self.until = self.until.max(until);

@@ -124,7 +124,8 @@ impl Pool {
         });
         self.retired = before;
         if self.ledger.is_some() {
-            let stays: HashSet<TokenId> = self.records.iter().map(|record| record.entry.id()).collect();
+            let tokens = self.records.iter().map(|record| record.entry.id());
+            let stays: HashSet<TokenId> = tokens.chain(self.groups.ids().iter().copied()).collect();
             self.ledger.iter_mut().for_each(|ledger| ledger.retain(|id| stays.contains(&id)));
         }
         self.epoch = self.epoch.wrapping_add(1);
