@@ -145,7 +145,7 @@ impl TokenManager {
     /// How long one who asks now would wait: zero if a token is ready, a second where only the end of running
     /// requests can tell, none where no token is expected at all.
     pub fn predicted_wait(&self) -> Option<Duration> {
-        self.shared.change(|lanes, now| lanes.base_mut().forecast(None, "", now).wait(now))
+        self.shared.change(|lanes, now| lanes.base_mut().predicted_wait(now))
     }
 
     /// Charges a token with a fault that was found out after its lease was settled: a lone 403 to which

@@ -24,11 +24,10 @@ impl Pool {
         self.paced > 0
     }
 
-    /// How long a wait may be that is still worth to begin. A paced pool serves at the rate that it serves at:
-    /// a longer queue would not make it more, only later.
-    pub(crate) fn patience(&self) -> Duration {
-        let max_wait = self.params.max_wait;
-        if self.is_paced() { max_wait / 20 * 7 } else { max_wait }
+    /// How long a wait may be that is worth to begin, where it is less than allowed. A paced pool serves at its
+    /// pace however many wait: a longer queue would not make it more, only later.
+    pub(crate) fn patience(&self) -> Option<Duration> {
+        self.is_paced().then(|| self.params.max_wait / 20 * 7)
     }
 
     /// What a report teaches of the token's limit, and of others'.

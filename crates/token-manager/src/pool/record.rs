@@ -312,9 +312,10 @@ impl Record {
         if self.reason == Some(Reason::RateLimited) {
             self.recover();
             self.ramp = Self::RAMP;
-        } else if self.health != Health::Ready || self.failures != 0 || self.rejections != 0 {
+        } else if self.ramp == 0 || self.health != Health::Ready || self.rejections != 0 {
             self.recover();
-        } else if self.ramp != 0 {
+        } else {
+            self.failures = 0;
             self.ramp += 1;
             if self.ramp > Self::RAMP_END {
                 self.ramp = 0;
