@@ -103,7 +103,7 @@ impl Pace {
         } else if self.safe < slower(self.risky, 60) {
             self.safe
         } else {
-            self.safe / 2 + self.risky / 2
+            (self.safe / 2 + self.risky / 2).max(1)
         };
     }
 

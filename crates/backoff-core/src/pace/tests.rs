@@ -3,5 +3,6 @@
 extern crate std;
 
 mod loops;
+mod properties;
 mod rows;
 mod world;
