@@ -136,9 +136,9 @@ impl Pace {
     /// The meter follows what is known. Where a refusal is dear, no window must ever hold more than its limit: so much credit
     /// as there is, so much slower is the pace.
     pub(super) fn apply(&mut self) {
-        if !self.is_dear() {
+        if !self.is_dear() || self.known == Known::Usual {
             self.meter.interval = self.whole;
-        } else if self.known != Known::Usual {
+        } else {
             let rest = u64::from(Self::WHOLE - self.share);
             self.meter.interval = scaled(self.whole, Self::WHOLE.into(), self.share.into());
             self.meter.credit = u32::try_from(u64::from(self.window) * rest * 9 / 10_000).unwrap_or(0);

@@ -152,6 +152,23 @@ fn where_the_first_refusal_was_dear_the_usual_rate_is_the_guess() {
 }
 
 #[test]
+fn the_usual_rate_rises_where_it_is_not_refused() {
+    let (mut pace, mut now) = usual();
+    let mut slowest = pace.interval().unwrap();
+    for raise in 0..5 {
+        // A trial is thirty times what the refusal has cost.
+        for _ in 0..700 {
+            now = now.max(pace.allows_from());
+            pace.lent(now);
+            let _ = pace.succeeded(now);
+        }
+        let interval = Duration::from_nanos(pace.meter.interval);
+        assert!(interval < slowest, "raise {raise}: {interval:?} of {slowest:?}");
+        slowest = interval;
+    }
+}
+
+#[test]
 fn where_a_refusal_is_dear_a_token_stays_below_what_was_refused_and_is_patient() {
     let (mut pace, mut now) = met(SECOND, 60 * SECOND);
     for _ in 0..20_000 {
