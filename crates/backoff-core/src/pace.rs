@@ -6,7 +6,7 @@ mod usage;
 
 use core::time::Duration;
 
-use meter::{Meter, Timing};
+use meter::Meter;
 use search::{faster, stepped_back};
 use usage::{Epoch, Recent, Trial};
 
@@ -184,8 +184,9 @@ impl Pace {
         }
         self.trial.note(timing);
         self.early = self.meter.is_early(now);
+        let lost = self.meter.lost(now);
         self.meter.lend(now);
-        self.share_window(timing == Timing::Tight, timing == Timing::Idle);
+        self.share_window(timing, lost);
         if self.refused_at.is_none() {
             self.end_trial(now);
         }

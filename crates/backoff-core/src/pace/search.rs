@@ -1,5 +1,6 @@
 //! Which pace follows from what was granted and what was refused.
 
+use super::meter::Timing;
 use super::usage::{Begins, Epoch, Trial};
 use super::{Known, Pace};
 
@@ -145,16 +146,20 @@ impl Pace {
         }
     }
 
-    /// Where all of the pace is wanted, more of the limit is paced; where bursts come and go, less.
-    pub(super) fn share_window(&mut self, tight: bool, idle: bool) {
+    /// Where all of the pace is wanted, more of the limit is paced; where bursts come and go, less: each lend that had
+    /// to wait is held against one that was lost between them.
+    pub(super) fn share_window(&mut self, timing: Timing, lost: u64) {
         if !self.is_dear() || self.window == 0 || self.known == Known::Usual {
             return;
         }
-        if tight {
-            self.share = (self.share + 10).min(Self::WHOLE);
-        } else if idle {
-            self.share = (self.share - 10).max(Self::LEAST_SHARE);
-        }
+        self.share = match timing {
+            Timing::Tight => (self.share + 10).min(Self::WHOLE),
+            Timing::Between => return,
+            Timing::Idle => {
+                let less = u32::try_from(lost).unwrap_or(u32::MAX).saturating_mul(10);
+                self.share.saturating_sub(less).max(Self::LEAST_SHARE)
+            }
+        };
         self.apply();
     }
 

@@ -71,6 +71,19 @@ fn what_a_bucket_saves_up_is_learned_and_that_another_saves_nothing_too() {
 }
 
 #[test]
+fn who_comes_in_bursts_keeps_them_where_a_refusal_is_dear() {
+    let mut caller = Caller::new(block(), Demand::Endless);
+    caller.run(180 * MINUTE);
+    assert_eq!(caller.pace().share, Pace::WHOLE, "all is wanted");
+    assert!(caller.pace().is_dear());
+    caller.ask_for(Demand::Pages(20, 60 * SECOND));
+    let tally = caller.run(180 * MINUTE);
+    let pace = caller.pace();
+    assert!(pace.share < Pace::WHOLE && pace.meter.credit >= 10, "{pace:?}");
+    assert_eq!(tally.refused, 0, "{pace:?}");
+}
+
+#[test]
 fn a_limit_that_changes_is_followed() {
     let bucket = |interval| Limit::Bucket { interval, burst: 5 };
     for (interval, warm_up) in [(SECOND * 4, 60), (SECOND * 2 / 3, 60), (SECOND / 3, 60)] {
