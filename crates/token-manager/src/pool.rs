@@ -288,6 +288,7 @@ impl Pool {
     }
 
     fn lend(&mut self, index: usize, now: Moment) -> Loan {
+        self.end_paces_rest(index);
         let record = &mut self.records[index];
         let is_probe = record.lend(now);
         let mut passes = [self.blame.gate.pass(now), Pass::NONE];

@@ -68,6 +68,11 @@ impl Gate {
         self.shut
     }
 
+    /// The end of its rest, over or not; before all time where it is open.
+    pub(super) fn rests_until(&self) -> Moment {
+        if self.shut { self.until } else { Moment::BEFORE }
+    }
+
     /// A lend passes. With a shut gate whose rest is over it is the probe.
     pub(super) fn pass(&mut self, now: Moment) -> Pass {
         let is_probe = self.way(now) == Way::ToProbe;

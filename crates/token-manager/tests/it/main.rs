@@ -8,6 +8,7 @@ mod converge;
 mod ends;
 mod fairness;
 mod operate;
+mod paced;
 mod pinned;
 mod reload;
 mod renewal;
