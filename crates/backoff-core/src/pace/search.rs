@@ -62,7 +62,8 @@ impl Pace {
             (Begins::Empty, Known::Floor | Known::Ceiling) => self.search(epoch.mean(now)),
             (Begins::Idle, Known::Nothing | Known::Usual) => {}
             // After hardly any use it says nothing of the pace.
-            (Begins::Idle, Known::Floor | Known::Ceiling) if epoch.granted < Self::ENOUGH || self.is_surprised() => {}
+            (Begins::Idle, Known::Floor | Known::Ceiling)
+                if epoch.granted < Self::ENOUGH || self.is_surprised() => {}
             (Begins::Idle, Known::Floor | Known::Ceiling) => self.search(slower(self.whole, 40)),
         }
         self.apply();

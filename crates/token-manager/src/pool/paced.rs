@@ -24,8 +24,8 @@ impl Pool {
         self.paced > 0
     }
 
-    /// How long a wait may be that is worth to begin, where it is less than allowed. A paced pool serves at its
-    /// pace however many wait: a longer queue would not make it more, only later.
+    /// How long a wait in a standing queue may be that is worth to begin, where it is less than allowed. A paced
+    /// pool serves at its pace however many wait: a longer queue would not make it more, only later.
     pub(crate) fn patience(&self) -> Option<Duration> {
         self.is_paced().then(|| self.params.max_wait / 20 * 7)
     }
