@@ -59,7 +59,13 @@ impl Pace {
         }
         match (epoch.begins, self.known) {
             (Begins::Empty, Known::Nothing | Known::Usual) => self.set_floor(epoch.mean(now), epoch.granted),
-            (Begins::Empty, Known::Floor | Known::Ceiling) => self.search(epoch.mean(now)),
+            (Begins::Empty, Known::Floor | Known::Ceiling) => {
+                self.means.rotate_right(1);
+                self.means[0] = epoch.mean(now);
+                // No limit grants faster than itself, but chance may refuse what it would grant.
+                let fastest = self.means.into_iter().filter(|&mean| mean > 0).min();
+                self.search(fastest.unwrap_or(self.whole));
+            }
             (Begins::Idle, Known::Nothing | Known::Usual) => {}
             // After hardly any use it says nothing of the pace.
             (Begins::Idle, Known::Floor | Known::Ceiling)
@@ -85,6 +91,7 @@ impl Pace {
     /// The first rate that two refusals tell.
     fn set_floor(&mut self, mean: u64, granted: u32) {
         self.known = Known::Floor;
+        self.means = [mean, 0, 0, 0];
         self.risky = self.recent.mean.min(mean);
         self.safe = mean;
         self.whole = mean;
@@ -177,7 +184,7 @@ impl Pace {
         if self.trial.lends < lends || self.trial.lasted(now) < patience {
             return;
         }
-        let wanted = !self.is_dear() && self.trial.tight >= self.trial.lends.div_ceil(2);
+        let wanted = !self.is_dear() && self.trial.tight >= self.trial.lends - self.trial.lends / 3;
         if wanted || self.trial.used(95, self.whole, now) {
             self.raise();
         }
