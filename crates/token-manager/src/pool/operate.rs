@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tidegate_backoff_core::Pace;
 use tokio::time::Instant;
 
 use super::{Moment, Pool, Way};
@@ -95,6 +96,7 @@ impl Pool {
             rejected: record.rejected.into(),
             cooldowns: record.cooldowns.map(u64::from),
             last_used: record.last_used().map(|at| origin.instant(at)),
+            pace: record.pace().and_then(Pace::interval),
             scopes: Vec::new(),
         }
     }
