@@ -6,7 +6,7 @@ mod usage;
 
 use core::time::Duration;
 
-use meter::{Meter, Timing};
+use meter::Meter;
 use search::{faster, stepped_back};
 use usage::{Epoch, Recent, Trial};
 
@@ -59,6 +59,8 @@ pub struct Pace {
     recent: Recent,
     /// When the rest began that still lasts.
     refused_at: Option<u64>,
+    /// When it was to end.
+    rests_until: u64,
     /// How long the latest rest lasted, from its refusal to the next success.
     cost: u64,
     /// What was granted before the latest rest.
@@ -122,6 +124,7 @@ impl Pace {
             means: [0; 4],
             recent: Recent::new(lends, now),
             refused_at: None,
+            rests_until: u64::MAX,
             cost: 0,
             granted: 0,
             window: 0,
@@ -170,11 +173,10 @@ impl Pace {
         let now = nanos(now);
         let gap = now.saturating_sub(self.recent.last);
         let timing = self.meter.timing(now);
+        if self.was_unused(now) {
+            self.epoch = Epoch::idle(now);
+        }
         if self.refused_at.is_none() {
-            let unused = if self.is_paced() { self.meter.was_unused(now) } else { self.recent.is_idle(gap) };
-            if unused {
-                self.epoch = Epoch::idle(now);
-            }
             self.recent.note(gap, self.epoch.granted);
         }
         self.recent.last = now;
@@ -185,10 +187,22 @@ impl Pace {
         }
         self.trial.note(timing);
         self.early = self.meter.is_early(now);
+        let lost = self.meter.lost(now);
         self.meter.lend(now);
-        self.share_window(timing == Timing::Tight, timing == Timing::Idle);
+        self.share_window(timing, lost);
         if self.refused_at.is_none() {
             self.end_trial(now);
+        }
+    }
+
+    /// Whether nobody wanted the token for so long before a lend now that what was granted says little of the limit.
+    fn was_unused(&self, now: u64) -> bool {
+        let since = if self.is_resting() { self.rests_until } else { self.recent.last };
+        let gap = now.saturating_sub(since);
+        match self.is_paced() {
+            false => self.recent.is_idle(gap),
+            true if self.is_resting() => gap > self.whole.saturating_mul(4),
+            true => self.meter.was_unused(now),
         }
     }
 
@@ -206,6 +220,7 @@ impl Pace {
         let (pace, knew) = (self.whole, matches!(self.known, Known::Floor | Known::Ceiling));
         if self.refused_at.is_none() {
             self.refused_at = Some(now);
+            self.rests_until = u64::MAX;
             self.learn(now);
             self.growth = 0;
             self.trial = Trial::from(now);
@@ -214,11 +229,17 @@ impl Pace {
         (knew && self.is_dear() && self.whole > pace).then(|| self.lesson(pace, None))
     }
 
+    /// The token is not lent before then, for the refusal that was told last. What comes later is nothing that the refusal
+    /// has cost: nobody asked.
+    pub fn rests_until(&mut self, until: Duration) {
+        self.rests_until = nanos(until);
+    }
+
     /// A call has succeeded that was lent after the latest refusal. Returns what the end of a rest says of others.
     pub fn succeeded(&mut self, now: Duration) -> Option<Lesson> {
         let refused_at = self.refused_at.take()?;
         let now = nanos(now);
-        self.cost = now.saturating_sub(refused_at);
+        self.cost = now.min(self.rests_until).saturating_sub(refused_at);
         if self.known == Known::Nothing {
             self.guess(now);
         } else if self.is_dear() {

@@ -47,6 +47,14 @@ impl Meter {
         }
     }
 
+    /// How many lends were lost before one now: all credit was saved up, and no more could be.
+    pub(super) const fn lost(&self, now: u64) -> u64 {
+        match now.saturating_sub(self.due).checked_div(self.interval) {
+            Some(lends) => lends,
+            None => 0,
+        }
+    }
+
     /// Whether so much was left unused before a lend now that what was granted says little of the limit: four lends
     /// and all credit, which is more than chance leaves where the limit is nearly used.
     pub(super) const fn was_unused(&self, now: u64) -> bool {

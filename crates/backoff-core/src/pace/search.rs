@@ -1,5 +1,6 @@
 //! Which pace follows from what was granted and what was refused.
 
+use super::meter::Timing;
 use super::usage::{Begins, Epoch, Trial};
 use super::{Known, Pace};
 
@@ -114,7 +115,7 @@ impl Pace {
         } else if self.safe < slower(self.risky, 60) {
             self.safe
         } else {
-            self.safe / 2 + self.risky / 2
+            (self.safe / 2 + self.risky / 2).max(1)
         };
     }
 
@@ -147,25 +148,29 @@ impl Pace {
     /// The meter follows what is known. Where a refusal is dear, no window must ever hold more than its limit: so much credit
     /// as there is, so much slower is the pace.
     pub(super) fn apply(&mut self) {
-        if !self.is_dear() {
+        if !self.is_dear() || self.known == Known::Usual {
             self.meter.interval = self.whole;
-        } else if self.known != Known::Usual {
+        } else {
             let rest = u64::from(Self::WHOLE - self.share);
             self.meter.interval = scaled(self.whole, Self::WHOLE.into(), self.share.into());
             self.meter.credit = u32::try_from(u64::from(self.window) * rest * 9 / 10_000).unwrap_or(0);
         }
     }
 
-    /// Where all of the pace is wanted, more of the limit is paced; where bursts come and go, less.
-    pub(super) fn share_window(&mut self, tight: bool, idle: bool) {
+    /// Where all of the pace is wanted, more of the limit is paced; where bursts come and go, less: each lend that had
+    /// to wait is held against one that was lost between them.
+    pub(super) fn share_window(&mut self, timing: Timing, lost: u64) {
         if !self.is_dear() || self.window == 0 || self.known == Known::Usual {
             return;
         }
-        if tight {
-            self.share = (self.share + 10).min(Self::WHOLE);
-        } else if idle {
-            self.share = (self.share - 10).max(Self::LEAST_SHARE);
-        }
+        self.share = match timing {
+            Timing::Tight => (self.share + 10).min(Self::WHOLE),
+            Timing::Between => return,
+            Timing::Idle => {
+                let less = u32::try_from(lost).unwrap_or(u32::MAX).saturating_mul(10);
+                self.share.saturating_sub(less).max(Self::LEAST_SHARE)
+            }
+        };
         self.apply();
     }
 

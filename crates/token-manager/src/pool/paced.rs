@@ -52,8 +52,12 @@ impl Pool {
                 surprise = Surprise::Expected;
             }
             let lends = u32::try_from(record.requests).unwrap_or(u32::MAX);
+            let rests_until = record.rests_until(now).unwrap_or(now);
             // The pool's age is the token's at most.
-            Limits::with_pace(&mut record.limits).get_or_insert_with(|| Pace::new(lends, at, at)).refused(at)
+            let pace = Limits::with_pace(&mut record.limits).get_or_insert_with(|| Pace::new(lends, at, at));
+            let lesson = pace.refused(at);
+            pace.rests_until(rests_until.as_duration());
+            lesson
         } else {
             record.pace_mut().and_then(|pace| pace.succeeded(at))
         };
