@@ -124,7 +124,7 @@ impl Pace {
             means: [0; 4],
             recent: Recent::new(lends, now),
             refused_at: None,
-            rests_until: u64::MAX,
+            rests_until: now,
             cost: 0,
             granted: 0,
             window: 0,
@@ -189,20 +189,19 @@ impl Pace {
         self.early = self.meter.is_early(now);
         let lost = self.meter.lost(now);
         self.meter.lend(now);
-        self.share_window(timing, lost);
         if self.refused_at.is_none() {
+            self.share_window(timing, lost);
             self.end_trial(now);
         }
     }
 
     /// Whether nobody wanted the token for so long before a lend now that what was granted says little of the limit.
     fn was_unused(&self, now: u64) -> bool {
-        let since = if self.is_resting() { self.rests_until } else { self.recent.last };
-        let gap = now.saturating_sub(since);
-        match self.is_paced() {
-            false => self.recent.is_idle(gap),
-            true if self.is_resting() => gap > self.whole.saturating_mul(4),
-            true => self.meter.was_unused(now),
+        match self.refused_at {
+            Some(_) if self.is_paced() => now.saturating_sub(self.rests_until) > self.whole.saturating_mul(4),
+            Some(_) => self.recent.is_idle(now.saturating_sub(self.rests_until)),
+            None if self.is_paced() => self.meter.was_unused(now),
+            None => self.recent.is_idle(now.saturating_sub(self.recent.last)),
         }
     }
 
@@ -220,7 +219,7 @@ impl Pace {
         let (pace, knew) = (self.whole, matches!(self.known, Known::Floor | Known::Ceiling));
         if self.refused_at.is_none() {
             self.refused_at = Some(now);
-            self.rests_until = u64::MAX;
+            self.rests_until = now;
             self.learn(now);
             self.growth = 0;
             self.trial = Trial::from(now);
@@ -229,17 +228,18 @@ impl Pace {
         (knew && self.is_dear() && self.whole > pace).then(|| self.lesson(pace, None))
     }
 
-    /// The token is not lent before then, for the refusal that was told last. What comes later is nothing that the refusal
-    /// has cost: nobody asked.
+    /// The token is not lent before then, for a refusal that was told before. What comes later is nothing that it has
+    /// cost: nobody asked.
     pub fn rests_until(&mut self, until: Duration) {
-        self.rests_until = nanos(until);
+        self.rests_until = self.rests_until.max(nanos(until));
     }
 
     /// A call has succeeded that was lent after the latest refusal. Returns what the end of a rest says of others.
     pub fn succeeded(&mut self, now: Duration) -> Option<Lesson> {
-        let refused_at = self.refused_at.take()?;
         let now = nanos(now);
-        self.cost = now.min(self.rests_until).saturating_sub(refused_at);
+        let until = if self.was_unused(now) { self.rests_until } else { now };
+        let refused_at = self.refused_at.take()?;
+        self.cost = until.saturating_sub(refused_at);
         if self.known == Known::Nothing {
             self.guess(now);
         } else if self.is_dear() {

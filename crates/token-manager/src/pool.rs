@@ -291,9 +291,12 @@ impl Pool {
         let record = &mut self.records[index];
         let is_probe = record.lend(now);
         let mut passes = [self.blame.gate.pass(now), Pass::NONE];
+        let mut shared_rest = self.blame.gate.until();
         let group = record.group;
         if let Some(group) = group {
-            passes[1] = self.groups.gate(group).pass(now);
+            let gate = self.groups.gate(group);
+            passes[1] = gate.pass(now);
+            shared_rest = shared_rest.max(gate.until());
         }
         let loan = Loan {
             entry: Arc::clone(&record.entry),
@@ -306,7 +309,7 @@ impl Pool {
             passes,
         };
         if let Some(limits) = &mut record.limits {
-            limits.lend(self.frame, now);
+            limits.lend(self.frame, shared_rest, now);
         }
         if self.records[index].is_touched_by_lends() || self.params.max_concurrency != 0 {
             self.refresh(index);

@@ -16,6 +16,8 @@ pub(super) struct Gate {
     probe_out: bool,
     failures: u32,
     until: Moment,
+    /// While it is open: when its latest rest was to end.
+    ended: Moment,
     generation: Generation,
     /// What has changed since the pool last looked.
     pub(super) touched: Touched,
@@ -52,7 +54,15 @@ impl Gate {
     /// An open gate. Generations are the pool's, so that no two gates have the same.
     pub(super) fn new(generation: Generation) -> Self {
         let touched = Touched::NOTHING;
-        Self { shut: false, probe_out: false, failures: 0, until: Moment::BEFORE, generation, touched }
+        Self {
+            shut: false,
+            probe_out: false,
+            failures: 0,
+            until: Moment::BEFORE,
+            ended: Moment::BEFORE,
+            generation,
+            touched,
+        }
     }
 
     pub(super) fn way(&self, now: Moment) -> Way {
@@ -62,6 +72,11 @@ impl Gate {
             true if self.probe_out => Way::Held,
             true => Way::ToProbe,
         }
+    }
+
+    /// When its latest rest ends, or did.
+    pub(super) fn until(&self) -> Moment {
+        self.until.max(self.ended)
     }
 
     pub(super) fn is_shut(&self) -> bool {
@@ -142,7 +157,7 @@ impl Gate {
     fn forget(&mut self, what: Touched, next: Generation) {
         let mut touched = self.touched;
         touched.add(what);
-        *self = Self { touched, ..Self::new(next) };
+        *self = Self { touched, ended: self.until(), ..Self::new(next) };
     }
 }
 
