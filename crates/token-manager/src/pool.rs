@@ -12,6 +12,7 @@ mod blame;
 mod forecast;
 mod gate;
 mod groups;
+mod learned;
 mod ledger;
 mod limits;
 mod loan;
@@ -368,6 +369,9 @@ impl Pool {
             Standing::From(at) => self.wakes.set(index, Some(at)),
             _ if known == Kind::Timed => self.wakes.set(index, None),
             _ => {}
+        }
+        if self.ledger.is_some() {
+            self.records[index].note_learned(now);
         }
         if self.records[index].touched.any() {
             self.note(index);

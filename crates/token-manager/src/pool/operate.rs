@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Moment, Pool, Way};
+use super::{Moment, Pool, Touched, Way};
 use crate::{Reason, State, StateCounts, TokenId, TokenStatus, UnknownToken};
 
 impl Pool {
@@ -31,6 +31,7 @@ impl Pool {
         let next = self.next_generation();
         self.records[index].reset(next);
         self.forget_pace(index);
+        self.records[index].touched.add(Touched::LEARNED);
         self.refresh(index);
         if let Some(group) = self.records[index].group {
             self.groups.gate(group).open(next);
