@@ -3,6 +3,7 @@
 mod desk;
 mod lanes;
 mod line;
+mod rush;
 mod share;
 mod waiting;
 
