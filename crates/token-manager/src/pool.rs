@@ -370,8 +370,10 @@ impl Pool {
             _ if known == Kind::Timed => self.wakes.set(index, None),
             _ => {}
         }
-        if self.ledger.is_some() {
-            self.records[index].note_learned(now);
+        if let Some(ledger) = &self.ledger {
+            let record = &mut self.records[index];
+            let id = record.entry.id();
+            record.note_learned(|| ledger.is_untold(id), now);
         }
         if self.records[index].touched.any() {
             self.note(index);

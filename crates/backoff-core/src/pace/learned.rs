@@ -184,9 +184,11 @@ mod tests {
             assert_eq!(pace.learned(), Some(learned));
             assert_eq!((pace.allows_from(), pace.is_resting()), (millis(9500), false), "{learned:?}");
             assert_eq!(pace.serves_at(3, millis(9000)), millis(11_000), "{learned:?}");
-            pace.lent(millis(9500));
+            for lend in 0..20 {
+                pace.lent(millis(9500 + 500 * lend));
+            }
             assert!(!pace.is_surprised(), "{learned:?}");
-            let lesson = pace.refused(millis(9500));
+            let lesson = pace.refused(millis(19_000));
             let then = pace.learned().unwrap();
             if learned == dear {
                 assert!(

@@ -10,6 +10,9 @@ use super::{Moment, Record, Touched};
 /// What is older is not gone by: limits change with plans, and with the hours of a day. Who begins anew after that
 /// pays for two refusals at most, and a pace that is too slow would cost more, as nothing tells of it.
 pub(super) const STALE_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+/// A pace that is being searched moves with every few dozen lends, up and back. That alone is told no more often than
+/// this; what a refusal has taught goes along with the news of it.
+const TOLD_ALONE_EVERY: Duration = Duration::from_secs(5 * 60);
 /// A pace by which the token is still lent is told again so often, long before it counts as old.
 const RENEWS_EVERY: Duration = Duration::from_secs(6 * 60 * 60);
 
@@ -26,12 +29,17 @@ pub(super) struct Learned {
 }
 
 impl Record {
-    /// Notes what has become worth telling.
-    pub(super) fn note_learned(&mut self, now: Moment) {
+    /// Notes what has become worth telling. `has_news` is whether there is something to tell of it anyway.
+    pub(super) fn note_learned(&mut self, has_news: impl FnOnce() -> bool, now: Moment) {
         let Some(limits) = &mut self.limits else { return };
         let Some(learned) = limits.pace.as_ref().and_then(Pace::learned) else { return };
         let Learned { own, at, .. } = limits.learned;
-        if at.after(RENEWS_EVERY) <= now || own.is_none_or(|own| learned.differs_from(&own)) {
+        let is_news = match own {
+            None => true,
+            Some(own) if learned.differs_from(&own) => at.after(TOLD_ALONE_EVERY) <= now || has_news(),
+            Some(_) => at.after(RENEWS_EVERY) <= now,
+        };
+        if is_news {
             limits.learned = Learned { own: Some(learned), at: now, latest: Some(learned) };
             self.touched.add(Touched::LEARNED);
         }

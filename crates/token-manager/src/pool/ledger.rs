@@ -81,6 +81,11 @@ impl Ledger {
         marks.note(touched, now.into());
     }
 
+    /// Whether there are news of it to tell.
+    pub(super) fn is_untold(&self, id: TokenId) -> bool {
+        self.marks.get(&id).is_some_and(|marks| marks.untold.any())
+    }
+
     /// Forgets the tokens that are gone.
     pub(super) fn retain(&mut self, stays: impl Fn(TokenId) -> bool) {
         self.marks.retain(|id, _| stays(*id));

@@ -243,6 +243,7 @@ async fn under_a_new_value_it_is_told_anew() {
     assert!(!here.has_news(), "that is another token");
 }
 
+/// The figures in docs/state.md.
 #[tokio::test(start_paused = true)]
 async fn a_busy_token_has_little_to_tell() {
     for (what, interval, burst) in [
@@ -252,17 +253,21 @@ async fn a_busy_token_has_little_to_tell() {
     ] {
         let pool = sharing("a");
         let mut bucket = Bucket::new(interval, burst);
-        let (mut tellings, mut alone, mut refusals, mut calls) = (0, 0, 0, 0);
+        let (mut refusals, mut calls, mut pieces, mut learned, mut alone) = (0, 0, 0, 0, 0);
         for second in 0..3600 {
             let (granted, refused) = want(&pool, None, &mut bucket, 1).await;
             (refusals, calls) = (refusals + refused, calls + granted + refused);
             for news in pool.take_news(clock(1000 * second), 9) {
-                let learned = usize::from(news.learned.is_some());
-                tellings += learned;
-                alone += learned * usize::from(news.rest.is_none() && news.recovered.is_none());
+                pieces += 1;
+                learned += u32::from(news.learned.is_some());
+                alone += u32::from(news.rest.is_none() && news.recovered.is_none());
             }
         }
-        println!("{what}: {calls} calls, {refusals} refusals, {tellings} tellings, {alone} of them alone");
-        assert!((1..=24).contains(&tellings) && alone <= 8, "{what}: {tellings}, {alone} of them alone");
+        let figures = format!(
+            "{what}: {calls} calls, {refusals} refused; {pieces} pieces of news, {learned} of them with what was \
+             learned, {alone} with that alone"
+        );
+        println!("{figures}");
+        assert!(learned > 0 && alone <= 12, "{figures}");
     }
 }
