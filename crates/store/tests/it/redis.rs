@@ -3,7 +3,6 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use tidegate_backoff_core::CoolDown;
 use tidegate_store::{Link, RedisAddress, RedisStore, Status};
 use tidegate_token_manager::{
     Ask, LearnedNews, News, Outcome, Place, PoolParams, Report, Stamp, State, Store, TokenManager,
@@ -92,25 +91,6 @@ async fn replicas_share_what_they_learn_of_limits() {
         .await;
     let (last, _link4) = replica(&server, "a").await;
     assert!(last.try_acquire(&[]).is_ok());
-}
-
-#[tokio::test]
-async fn what_is_learned_is_told_at_once() {
-    let Some(server) = RedisServer::start(&[]) else { return };
-    let (one, _link) = replica(&server, "a").await;
-    let cool_down = CoolDown { base: Duration::from_millis(1), ..CoolDown::default() };
-    one.set_params(PoolParams { cool_down, ..PoolParams::default() });
-    let key = format!("tidegate:token:tests:{}", one.snapshot()[0].id);
-    let learning = async {
-        // Of every twenty calls the last is refused: however fast they come, that is a rate.
-        while !server.cli(&["get", &key]).contains('/') {
-            for call in 0..20 {
-                let mut lease = one.acquire(Ask::default()).await.unwrap();
-                lease.settle(&Report::new(if call == 19 { Outcome::Limited } else { Outcome::Success }));
-            }
-        }
-    };
-    tokio::time::timeout(LONG, learning).await.expect("it is told");
 }
 
 #[tokio::test]

@@ -222,6 +222,25 @@ async fn a_pace_belongs_to_a_scope() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_listens_is_woken_where_a_lend_has_taught_something() {
+    let pool = sharing("a");
+    pool.apply(&[learned(0, millis(500), Bound::Ceiling)], clock(0));
+    let waiting = tokio::spawn({
+        let pool = pool.clone();
+        async move { std::future::poll_fn(|cx| pool.poll_news(cx)).await }
+    });
+    // All is granted, so the pace grows: with a lend, as no result of a healthy token is told to its pool.
+    while !pool.has_news() {
+        advance(millis(25)).await;
+        if let Ok(mut lease) = pool.try_acquire(&[]) {
+            lease.settle(&Report::new(Outcome::Success));
+        }
+    }
+    tokio::task::yield_now().await;
+    assert!(waiting.is_finished());
+}
+
+#[tokio::test(start_paused = true)]
 async fn without_pacing_nothing_is_taken_up() {
     let off = pool("a", PoolParams { pacing: Pacing::Off, ..PoolParams::default() });
     off.share();
