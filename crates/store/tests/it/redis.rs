@@ -4,9 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use tidegate_store::{Link, RedisAddress, RedisStore, Status};
-use tidegate_token_manager::{
-    Ask, LearnedNews, News, Outcome, Place, PoolParams, Report, Stamp, State, Store, TokenManager,
-};
+use tidegate_token_manager::{LearnedNews, News, Outcome, Place, Report, Stamp, State, Store, TokenManager};
 
 use crate::redis_server::RedisServer;
 use crate::support::{LONG, id, limit, link, linked, reaches, rest, resting, states, taught, until};
