@@ -1,3 +1,4 @@
+mod learned;
 mod meter;
 mod search;
 #[cfg(test)]
@@ -6,6 +7,7 @@ mod usage;
 
 use core::time::Duration;
 
+pub use learned::{Bound, LearnedLimit};
 use meter::Meter;
 use search::{faster, stepped_back};
 use usage::{Epoch, Recent, Trial};

@@ -291,8 +291,14 @@ impl Shared {
         desk.serve(now, &mut wakers);
         let result = change(desk, elsewhere, now);
         desk.serve(now, &mut wakers);
+        // A lend can be what makes a pace a faster one.
+        let has_news = desk.pool.untold() > 0;
         lanes.tell_lends(now);
-        lanes.call_courier_of_new(&mut wakers);
+        if has_news {
+            lanes.call_courier(&mut wakers);
+        } else {
+            lanes.call_courier_of_new(&mut wakers);
+        }
         (lane, result)
     }
 

@@ -12,6 +12,7 @@ mod blame;
 mod forecast;
 mod gate;
 mod groups;
+mod learned;
 mod ledger;
 mod limits;
 mod loan;
@@ -371,6 +372,11 @@ impl Pool {
             Standing::From(at) => self.wakes.set(index, Some(at)),
             _ if known == Kind::Timed => self.wakes.set(index, None),
             _ => {}
+        }
+        if let Some(ledger) = &self.ledger {
+            let record = &mut self.records[index];
+            let id = record.entry.id();
+            record.note_learned(|| ledger.is_untold(id), now);
         }
         if self.records[index].touched.any() {
             self.note(index);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tidegate_backoff_core::Pace;
 use tokio::time::Instant;
 
-use super::{Moment, Pool, Way};
+use super::{Moment, Pool, Touched, Way};
 use crate::{Reason, State, StateCounts, TokenId, TokenStatus, UnknownToken};
 
 impl Pool {
@@ -32,6 +32,7 @@ impl Pool {
         let next = self.next_generation();
         self.records[index].reset(next);
         self.forget_pace(index);
+        self.records[index].touched.add(Touched::LEARNED);
         self.refresh(index);
         if let Some(group) = self.records[index].group {
             self.groups.gate(group).open(next);

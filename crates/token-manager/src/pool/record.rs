@@ -434,6 +434,7 @@ impl Record {
             // Others know the rest by the old value.
             self.touched.add(Touched::RESTED);
         }
+        self.renew_learned();
         self.probe_out = false;
         self.generation = next;
     }

@@ -107,6 +107,7 @@ impl Pool {
         let now = self.advance(now);
         !self.blame.watches()
             && self.frame.is_none()
+            && !self.is_paced()
             && self.records.iter().all(|record| {
                 matches!(record.known, Kind::Lendable | Kind::Barred) && record.state(now) != State::Probing
             })
