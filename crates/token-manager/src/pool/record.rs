@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tidegate_backoff_core::{CoolDown, MAX_TOLD_REST};
 
-use super::gate::Way;
+use super::gate::{Pass, Way};
 use super::moment::Moment;
 use super::touched::Touched;
 use super::window::Window;
@@ -226,14 +226,17 @@ impl Record {
         self.attends
     }
 
-    /// Counts a lease. Returns whether it is the token's probe.
-    pub(super) fn lend(&mut self, now: Moment) -> bool {
+    /// Counts a lease. Returns what it is to remember.
+    pub(super) fn lend(&mut self, now: Moment) -> Pass {
         self.entry.enter();
         self.requests += 1;
         self.last_used = now;
-        let is_probe = self.health != Health::Ready && self.until <= now;
-        self.probe_out |= is_probe;
-        is_probe
+        if self.health != Health::Ready && self.until <= now {
+            self.probe_out = true;
+            Pass::probe(self.generation)
+        } else {
+            Pass::ordinary(self.generation)
+        }
     }
 
     /// The probe has told nothing: another may have it.
