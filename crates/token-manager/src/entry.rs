@@ -115,6 +115,13 @@ impl Entry {
         self.hears(self.ended_and_attention.fetch_add(ENDED, Ordering::AcqRel))
     }
 
+    /// Reads what a lease will count in.
+    pub(crate) fn look(&self) -> u64 {
+        self.ended_and_attention
+            .load(Ordering::Relaxed)
+            .wrapping_add(self.begun.load(Ordering::Relaxed).into())
+    }
+
     pub(crate) fn successes(&self) -> u64 {
         self.successes.load(Ordering::Relaxed)
     }

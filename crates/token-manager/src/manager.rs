@@ -1,6 +1,7 @@
 //! The pool among threads and tasks: the lock, the clock, the generator and the wait queue.
 
 mod desk;
+mod draws;
 mod lanes;
 mod line;
 mod share;

@@ -135,6 +135,11 @@ impl Pool {
         self.records.len()
     }
 
+    /// Has a cache fetch the tokens that these numbers would choose now.
+    pub(crate) fn look_at(&self, draws: &[u64]) {
+        self.selector.look_at(&self.records, draws);
+    }
+
     /// Lends a ready token that is not among `tried`.
     pub(crate) fn lend_untried(&mut self, tried: &[TokenId], entropy: u64, now: Instant) -> Option<Loan> {
         let now = self.advance(now);

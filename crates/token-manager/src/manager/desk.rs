@@ -6,6 +6,7 @@ use std::task::Waker;
 use tokio::time::Instant;
 
 use super::Wakers;
+use super::draws::Draws;
 use super::line::{Line, Turn};
 use crate::entry::Home;
 use crate::pool::{Forecast, Loan, Pool};
@@ -24,7 +25,7 @@ pub(super) struct Desk {
     /// Those who want one token and no other: a line for each such token. One whose token is not there keeps
     /// nobody else from his.
     pinned: Vec<Line>,
-    random: fastrand::Rng,
+    draws: Draws,
     /// Who is woken when there are news to tell.
     pub(super) courier: Option<Waker>,
 }
@@ -52,7 +53,7 @@ impl Desk {
 
     /// Nobody waits yet.
     pub(super) fn over(pool: Pool) -> Self {
-        Self { pool, any: Line::new(None), pinned: Vec::new(), random: fastrand::Rng::new(), courier: None }
+        Self { pool, any: Line::new(None), pinned: Vec::new(), draws: Draws::new(), courier: None }
     }
 
     /// How many wait.
@@ -87,13 +88,13 @@ impl Desk {
 
     /// Lends a ready token that is not among `tried`, or refuses.
     pub(super) fn try_lend(&mut self, tried: &[TokenId], now: Instant) -> Answer {
-        let entropy = self.random.u64(..);
+        let entropy = self.draws.next(&self.pool);
         self.pool.lend_untried(tried, entropy, now).ok_or_else(|| self.exhausted(None, "", now))
     }
 
     /// Lends, lets wait, or refuses. `elsewhere` is how many wait in other lanes.
     pub(super) fn ask(&mut self, ask: &Ask<'_>, elsewhere: usize, now: Instant) -> Asked {
-        let entropy = self.random.u64(..);
+        let entropy = self.draws.next(&self.pool);
         if let Some(loan) = self.pool.lend_for(ask.only, ask.tried, entropy, now) {
             return Asked::Answered(Ok(loan));
         }
@@ -141,12 +142,12 @@ impl Desk {
     ///
     /// Where both those who want just this token and those who take any wait for it, they are lent it by turns.
     pub(super) fn serve(&mut self, now: Instant, wakers: &mut Wakers) {
-        let Self { pool, any, pinned, random, .. } = self;
+        let Self { pool, any, pinned, draws, .. } = self;
         for line in pinned.iter_mut().filter(|line| line.turn == Turn::Own) {
             line.serve_head(pool, 0, now, wakers);
         }
         while !any.queue.is_empty() {
-            let Some(lent) = any.serve_head(pool, random.u64(..), now, wakers) else { break };
+            let Some(lent) = any.serve_head(pool, draws.next(pool), now, wakers) else { break };
             if let Some(line) = pinned.iter_mut().find(|line| line.only == Some(lent)) {
                 line.turn = Turn::Own;
             }

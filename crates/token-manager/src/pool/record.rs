@@ -28,23 +28,20 @@ enum Health {
 }
 
 /// One token's state, and how results and operators move it. Knows nothing of other tokens.
+///
+/// The order is the memory's: what the lend of a healthy token touches comes first, so that it is one line or two of
+/// a cache.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Record {
-    pub(super) entry: Arc<Entry>,
-    pub(super) window: Option<Box<Window>>,
-    pub(super) generation: Generation,
-    until: Moment,
-    /// `Moment::BEFORE` if it was never lent.
-    last_used: Moment,
     pub(super) requests: u64,
-    pub(super) rate_limited: u32,
-    pub(super) rejected: u32,
-    pub(super) cooldowns: [u32; 4],
-    pub(super) failures: u32,
-    rejections: u32,
     pub(super) weight: NonZeroU32,
     /// Its group's place in the pool's list.
     pub(super) group: Option<NonZeroU32>,
+    pub(super) entry: Arc<Entry>,
+    pub(super) generation: Generation,
+    /// `Moment::BEFORE` if it was never lent.
+    last_used: Moment,
     /// After a limit: how many leases may be out, until enough successes have lifted it. 0 is any number.
     ramp: u8,
     health: Health,
@@ -57,6 +54,13 @@ pub(super) struct Record {
     pub(super) touched: Touched,
     /// How the pool has entered the token into its structures.
     pub(super) known: Kind,
+    pub(super) window: Option<Box<Window>>,
+    until: Moment,
+    pub(super) rate_limited: u32,
+    pub(super) rejected: u32,
+    pub(super) cooldowns: [u32; 4],
+    pub(super) failures: u32,
+    rejections: u32,
 }
 
 /// What a report did to a token.
@@ -224,6 +228,12 @@ impl Record {
     /// Whether a lend can change when the token can be lent next.
     pub(super) fn is_touched_by_lends(&self) -> bool {
         self.attends
+    }
+
+    /// Reads what a lend does, at each place where it stands. What is returned means nothing.
+    pub(super) fn look(&self) -> u64 {
+        let holders = u64::try_from(Arc::strong_count(&self.entry)).unwrap_or(0);
+        self.requests ^ self.last_used.nanos() ^ u64::from(self.attends) ^ self.entry.look() ^ holders
     }
 
     /// Counts a lease. Returns what it is to remember.
