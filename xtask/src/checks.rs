@@ -96,6 +96,12 @@ pub(crate) fn loom(shell: &Shell) -> Outcome {
     Ok(())
 }
 
+/// The simulated grid, optimised: the same test is left out of `test`, where it would take minutes.
+pub(crate) fn bounds(shell: &Shell) -> Outcome {
+    cmd!(shell, "cargo test --profile simulate -p tidegate-simulate --test it grid").run()?;
+    Ok(())
+}
+
 /// The bench targets alone: `cargo bench` without a target builds every unit test in the release profile first.
 pub(crate) fn bench(shell: &Shell, only: Option<&str>) -> Outcome {
     let targets = only.unwrap_or("*");

@@ -10,6 +10,7 @@ mod cli;
 mod dist;
 mod man;
 mod package;
+mod simulate;
 mod tidy;
 
 use std::path::Path;
@@ -28,8 +29,10 @@ Usage: cargo xtask <command>
   package what crates.io would get: each crate is packed and built from its package
   api     writes the public interfaces down (crates/*/public-api.txt); ci compares them
   loom    every interleaving of the token pool's threads
-  ci      tidy, lint, test, loom, and the packages' files and interfaces; the others go on where one fails
+  bounds  what the pool gets out of simulated upstreams, against crates/simulate/bounds.txt
+  ci      tidy, lint, test, loom, bounds, and the packages' files and interfaces; the others go on where one fails
   bench   the benches; `bench pool` one of them; `bench retry` beside other crates that retry (downloads them)
+  simulate  the pool in virtual time, beside others: `simulate --help` tells what it takes
   man     the manual pages of the binary, into target/man
   dist    what is handed out, into target/packages: a tarball of the stripped binary with its manual, completions, licences
           and deployment files, and its checksum
@@ -42,6 +45,9 @@ type Command = fn(&Shell) -> Outcome;
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let mut command = arguments.next().unwrap_or_default();
+    if command == "simulate" {
+        return simulate::run(arguments);
+    }
     if command == "bench" {
         command.extend(arguments.next().map(|which| format!(" {which}")));
     }
@@ -70,6 +76,7 @@ fn run(command: &str) -> Outcome {
         "bench" => checks::bench(&shell, None),
         "bench retry" => checks::bench_retry(&shell),
         "loom" => checks::loom(&shell),
+        "bounds" => checks::bounds(&shell),
         "man" => man::write(&root().join("target/man")),
         "dist" => dist::run(&shell),
         "ci" => ci(&shell),
@@ -84,11 +91,12 @@ fn run(command: &str) -> Outcome {
 
 /// All checks, the quickest first. One that fails does not hide the others.
 fn ci(shell: &Shell) -> Outcome {
-    let checks: [(&str, Command); 5] = [
+    let checks: [(&str, Command); 6] = [
         ("tidy", tidy::run),
         ("lint", checks::lint),
         ("test", checks::test),
         ("loom", checks::loom),
+        ("bounds", checks::bounds),
         ("package", package::quick),
     ];
     let mut failed = Vec::new();

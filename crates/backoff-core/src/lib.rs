@@ -13,6 +13,7 @@
 //! | [`CoolDown`] | how long a token rests after so many failures in a row |
 //! | [`Budget`] | whether one more retry is bearable |
 //! | [`Deadline`] | whether a wait ends in time |
+//! | [`Pace`] | how fast a token may be used, learned from its refusals |
 //!
 //! ```
 //! use core::time::Duration;
@@ -50,6 +51,7 @@ mod entropy;
 mod exponential;
 mod jitter;
 mod nanos;
+mod pace;
 
 pub use crate::backoff::Backoff;
 pub use crate::budget::{Budget, Ratio};
@@ -59,3 +61,4 @@ pub use crate::delays::Delays;
 pub use crate::entropy::{Entropy, SplitMix64};
 pub use crate::exponential::Exponential;
 pub use crate::jitter::{Jitter, UnknownJitter};
+pub use crate::pace::{Lesson, Pace};

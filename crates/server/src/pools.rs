@@ -3,7 +3,7 @@
 use tidegate_config as config;
 use tidegate_config::Settings;
 use tidegate_token_manager::{
-    IdKey, Limit, PoolParams, Strategy, Token, TokenManager, TokenSpec, WhenExhausted,
+    IdKey, Limit, Pacing, PoolParams, Strategy, Token, TokenManager, TokenSpec, WhenExhausted,
 };
 
 /// A manager for each pool that a route uses. One of `old` with the same name goes on with the new tokens and
@@ -59,5 +59,9 @@ fn params(pool: &config::Pool, replicas: u32) -> PoolParams {
         max_concurrency: pool.max_concurrency,
         limit: limit.map(|limit| Limit { count: limit.count, per: limit.per }),
         max_waiting: usize::try_from(pool.max_waiting).unwrap_or(usize::MAX),
+        pacing: match pool.pacing {
+            config::Pacing::Learned => Pacing::Learned,
+            config::Pacing::Off => Pacing::Off,
+        },
     }
 }

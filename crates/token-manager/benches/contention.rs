@@ -2,7 +2,8 @@
 //!
 //! Divan's threads begin together but make too few rounds in a sample to contend all the time; these make a
 //! ten thousand each. Shown are nanoseconds of the wall clock for one round of any thread, the least of 300 runs: what a
-//! busy machine adds is left out.
+//! busy machine adds is left out. The last rows say what this machine takes to read memory of a pool's size at random,
+//! where each read names the next, and where none waits for another.
 #![expect(clippy::print_stdout, reason = "a bench tells what it measured")]
 
 use std::sync::Barrier;
@@ -25,10 +26,19 @@ fn main() {
             println!("{:<22}{tokens:>9}{one:>11.0} ns{two:>11.0} ns", strategy.as_str());
         }
     }
+    for tokens in [1_000, 100_000] {
+        let lines = Lines::of_a_pool(tokens);
+        println!("{:<22}{tokens:>9}{:>11.0} ns", "one read, dependent", least(|| lines.follow()));
+        println!("{:<22}{tokens:>9}{:>11.1} ns", "one read of many", least(|| lines.gather()));
+    }
+}
+
+fn least(run: impl FnMut() -> f64) -> f64 {
+    std::iter::repeat_with(run).take(RUNS as usize).fold(f64::INFINITY, f64::min)
 }
 
 fn nanoseconds(pool: &TokenManager, threads: u32) -> f64 {
-    (0..RUNS).map(|_| run(pool, threads)).fold(f64::INFINITY, f64::min)
+    least(|| run(pool, threads))
 }
 
 /// From the first thread's first round to the last one's last.
@@ -53,5 +63,44 @@ fn run(pool: &TokenManager, threads: u32) -> f64 {
 fn round(pool: &TokenManager) {
     if let Ok(mut lease) = pool.try_acquire(&[]) {
         lease.settle(&Report::new(Outcome::Success));
+    }
+}
+
+/// As much memory as a pool of so many tokens takes, by lines of a cache. Each names another, and all are one ring in
+/// a random order.
+struct Lines(Vec<Line>);
+
+#[repr(align(64))]
+#[derive(Clone, Copy)]
+struct Line {
+    next: usize,
+}
+
+impl Lines {
+    const OF_A_TOKEN: usize = 3;
+
+    fn of_a_pool(tokens: usize) -> Self {
+        let mut order: Vec<usize> = (0..tokens * Self::OF_A_TOKEN).collect();
+        fastrand::Rng::with_seed(1).shuffle(&mut order);
+        let mut lines = vec![Line { next: 0 }; order.len()];
+        for (at, &line) in order.iter().enumerate() {
+            lines[line].next = order[(at + 1) % order.len()];
+        }
+        Self(lines)
+    }
+
+    fn follow(&self) -> f64 {
+        let began = Instant::now();
+        let last = (0..ROUNDS).fold(fastrand::usize(..self.0.len()), |at, _| self.0[at].next);
+        std::hint::black_box(last);
+        began.elapsed().as_secs_f64() * 1e9 / f64::from(ROUNDS)
+    }
+
+    fn gather(&self) -> f64 {
+        let mut random = fastrand::Rng::new();
+        let began = Instant::now();
+        let sum = (0..ROUNDS).fold(0, |sum, _| sum ^ self.0[random.usize(..self.0.len())].next);
+        std::hint::black_box(sum);
+        began.elapsed().as_secs_f64() * 1e9 / f64::from(ROUNDS)
     }
 }

@@ -146,7 +146,7 @@ impl TokenManager {
     /// How long one who asks now would wait: zero if a token is ready, a second where only the end of running
     /// requests can tell, none where no token is expected at all.
     pub fn predicted_wait(&self) -> Option<Duration> {
-        self.shared.change(|lanes, now| lanes.base_mut().forecast(None, "", now).wait(now))
+        self.shared.change(|lanes, now| lanes.base_mut().predicted_wait(now))
     }
 
     /// Charges a token with a fault that was found out after its lease was settled: a lone 403 to which
@@ -271,7 +271,7 @@ impl Shared {
         lanes.serve_all(now, &mut wakers);
         let result = change(&mut lanes, now);
         lanes.serve_all(now, &mut wakers);
-        lanes.base_mut().call_courier(&mut wakers);
+        lanes.call_courier(&mut wakers);
         result
     }
 
@@ -292,13 +292,13 @@ impl Shared {
         let result = change(desk, elsewhere, now);
         desk.serve(now, &mut wakers);
         lanes.tell_lends(now);
+        lanes.call_courier_of_new(&mut wakers);
         (lane, result)
     }
 
     /// What came of a lease; with a scope that the response names, it is that scope's.
     pub(crate) fn settle(&self, loan: &Loan, scope: Option<&str>, report: &Report) {
-        let plain = report.outcome == Outcome::Success && report.quota.is_none();
-        self.change_lane(loan, plain, |lanes, now| lanes.settle(loan, scope, report, now));
+        self.change_lane(loan, Clock::Read, |lanes, now| lanes.settle(loan, scope, report, now));
         if report.outcome == Outcome::Rejected {
             self.rejected.notify_one();
         }
@@ -306,24 +306,30 @@ impl Shared {
 
     /// A lease has ended that the pool must hear of.
     pub(crate) fn left(&self, loan: &Loan, told: Told) {
-        self.change_lane(loan, true, |lanes, now| lanes.left(loan, told, now));
+        self.change_lane(loan, Clock::Spared, |lanes, now| lanes.left(loan, told, now));
     }
 
-    /// What depends on time only where somebody waits does not read the clock for nothing.
-    fn change_lane(&self, loan: &Loan, timeless: bool, change: impl FnOnce(&mut Lanes, Instant)) {
+    fn change_lane(&self, loan: &Loan, clock: Clock, change: impl FnOnce(&mut Lanes, Instant)) {
         let mut wakers = Wakers::default();
         let mut lanes = self.lock();
         let nobody_waits = lanes.waiting() == 0;
         let now = match lanes.get_mut(loan.lane) {
-            Some(desk) if timeless && nobody_waits => desk.pool.latest(),
+            Some(desk) if clock == Clock::Spared && nobody_waits => desk.pool.latest(),
             _ => now(),
         };
         change(&mut lanes, now);
         if !nobody_waits {
             lanes.serve_all(now, &mut wakers);
         }
-        lanes.base_mut().call_courier(&mut wakers);
+        lanes.call_courier(&mut wakers);
     }
+}
+
+/// Whether a change depends on the time even where nobody waits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Clock {
+    Read,
+    Spared,
 }
 
 /// Whom to wake, which happens when this is dropped. It is made before the lock is taken and so outlives it,

@@ -55,30 +55,31 @@ impl Clock {
 
 /// What has become of a token: what a pool tells a store, and what it is told.
 ///
-/// News need not come in order, nor once: [`merge`](Self::merge) gives the same whichever came first.
+/// News need not come in order, nor once: [`merge`](Self::merge) is commutative, associative and idempotent, so
+/// that all who have heard the same say the same, in whatever order they heard it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct News {
     /// The token's pool, by its name in the settings.
     pub pool: Arc<str>,
     /// The token.
     pub id: TokenId,
-    /// Its latest rest.
-    pub rest: Option<RestNews>,
     /// When a reset last made everything of before void.
     pub cleared: Option<Stamp>,
+    /// Its latest rest since [`cleared`](Self::cleared): made by somebody who knew of that reset.
+    pub rest: Option<RestNews>,
     /// When a probe last succeeded: rests that had ended by then are over and done with.
     pub recovered: Option<Stamp>,
     /// Whether an operator has barred it, and when that was decided.
     pub bar: Option<BarNews>,
 }
 
-/// A rest, and what led to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A rest, and what led to it. Of two the one that ends later is the greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RestNews {
-    /// When it began, or was last extended.
-    pub at: Stamp,
     /// Its end.
     pub until: Stamp,
+    /// When it began, or was last extended.
+    pub at: Stamp,
     /// Failures in a row.
     pub failures: u32,
     /// Those among the latest of them by which the token itself was refused.
@@ -89,8 +90,8 @@ pub struct RestNews {
     pub worn_out: bool,
 }
 
-/// What an operator has decided about a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What an operator has decided about a token. The later of two is the greater; at the same moment it is the bar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BarNews {
     /// When.
     pub at: Stamp,
@@ -118,39 +119,37 @@ impl News {
         self.rest.is_none() && self.cleared.is_none() && self.recovered.is_none() && self.bar.is_none()
     }
 
-    /// Takes in other news of the same token: of two ends the later one counts, a reset makes void what was
-    /// before it, and of two decisions of operators the later one holds.
+    /// Takes in other news of the same token. The later reset counts, and of the rests since then the one that
+    /// ends last, unless a probe has succeeded after its end; of two decisions of operators the later one holds.
+    ///
+    /// A rest counts from the reset on that its maker knew of. A rest that was made in ignorance of a reset is void
+    /// with all that was before it, as is the result of a lease that was lent before a reset.
     ///
     /// ```
     /// use tidegate_token_manager::{News, Reason, RestNews, Stamp, TokenId};
     ///
     /// let token = |rest, cleared| News { rest, cleared, ..News::none("default".into(), TokenId::from_bytes([7; 8])) };
-    /// let rest = |at, until| RestNews {
+    /// let rest = |at, until| Some(RestNews {
     ///     at: Stamp(at), until: Stamp(until), failures: 1, rejections: 0, reason: Reason::RateLimited, worn_out: false,
-    /// };
-    /// let mut known = token(Some(rest(1_000, 9_000)), None);
-    /// known.merge(&token(Some(rest(2_000, 4_000)), None));
-    /// assert_eq!(known.rest.unwrap().until, Stamp(9_000));
+    /// });
+    /// let mut known = token(rest(1_000, 9_000), None);
+    /// known.merge(&token(rest(2_000, 4_000), None));
+    /// assert_eq!(known.rest, rest(1_000, 9_000));
     /// known.merge(&token(None, Some(Stamp(3_000))));
     /// assert_eq!(known.rest, None);
-    /// known.merge(&token(Some(rest(2_500, 60_000)), None));
-    /// assert_eq!(known.rest, None, "older than the reset");
+    /// known.merge(&token(rest(2_500, 60_000), None));
+    /// assert_eq!(known.rest, None, "who made it did not know of the reset");
+    /// known.merge(&token(rest(3_500, 5_000), Some(Stamp(3_000))));
+    /// assert_eq!(known.rest, rest(3_500, 5_000));
     /// ```
     pub fn merge(&mut self, other: &Self) {
-        self.cleared = self.cleared.max(other.cleared);
+        let cleared = self.cleared.max(other.cleared);
+        let rest_since = |news: &Self| news.rest.filter(|_| news.cleared == cleared);
+        let rest = rest_since(self).max(rest_since(other));
+        self.cleared = cleared;
         self.recovered = self.recovered.max(other.recovered);
-        let (ours, theirs) = (self.living(self.rest), self.living(other.rest));
-        self.rest = match (ours, theirs) {
-            (Some(a), Some(b)) => {
-                let later = if (b.at, b.until) > (a.at, a.until) { b } else { a };
-                Some(RestNews { until: a.until.max(b.until), ..later })
-            }
-            (a, b) => a.or(b),
-        };
-        self.bar = match (self.bar, other.bar) {
-            (Some(a), Some(b)) => Some(if (b.at, b.bar) > (a.at, a.bar) { b } else { a }),
-            (a, b) => a.or(b),
-        };
+        self.rest = self.unrecovered(rest);
+        self.bar = self.bar.max(other.bar);
     }
 
     /// Whether these tell somebody who knows `known` anything that matters. Moments that differ by less than
@@ -164,19 +163,18 @@ impl News {
             (new, old) => new != old,
         };
         let facts = |rest: RestNews| (rest.failures, rest.rejections, rest.reason, rest.worn_out);
-        let old = known.living(known.rest);
+        let old = known.unrecovered(known.rest);
         self.is_barred()
             || merged.is_barred() != known.is_barred()
-            || differs(merged.cleared, known.cleared)
+            || merged.cleared != known.cleared
             || differs(merged.recovered, known.recovered)
             || differs(merged.rest.map(|rest| rest.until), old.map(|rest| rest.until))
             || merged.rest.map(facts) != old.map(facts)
     }
 
-    /// A rest, if nothing has ended it.
-    fn living(&self, rest: Option<RestNews>) -> Option<RestNews> {
-        let rest = rest.filter(|rest| self.cleared.is_none_or(|cleared| rest.at > cleared))?;
-        Some(rest).filter(|rest| self.recovered.is_none_or(|at| rest.until > at.plus(SLACK_MS)))
+    /// A rest, if no probe has succeeded after its end.
+    fn unrecovered(&self, rest: Option<RestNews>) -> Option<RestNews> {
+        rest.filter(|rest| self.recovered.is_none_or(|at| rest.until > at.plus(SLACK_MS)))
     }
 
     /// The latest moment that it speaks of; what is older than this by far need not be kept.
@@ -209,14 +207,17 @@ mod tests {
         });
         let bar = (stamp(), any::<bool>())
             .prop_map(|(at, barred)| BarNews { at, bar: if barred { Bar::Barred } else { Bar::Allowed } });
-        (prop::option::of(rest), prop::option::of(stamp()), prop::option::of(stamp()), prop::option::of(bar))
-            .prop_map(|(rest, cleared, recovered, bar)| News {
+        // Of few resets, so that there are rests of the same one.
+        let cleared = prop::option::of((1_i64..4).prop_map(|reset| Stamp(100 * reset)));
+        (prop::option::of(rest), cleared, prop::option::of(stamp()), prop::option::of(bar)).prop_map(
+            |(rest, cleared, recovered, bar)| News {
                 rest,
                 cleared,
                 recovered,
                 bar,
                 ..News::none("p".into(), TokenId::from_bytes([1; 8]))
-            })
+            },
+        )
     }
 
     fn merged(all: &[News]) -> News {
@@ -227,38 +228,30 @@ mod tests {
 
     proptest! {
         #[test]
-        fn news_may_come_twice(all in prop::collection::vec(news(), 0..6)) {
-            let once = merged(&all);
-            let mut twice = once.clone();
-            all.iter().for_each(|news| twice.merge(news));
-            prop_assert_eq!(once.cleared, twice.cleared);
-            prop_assert_eq!(once.bar, twice.bar);
-            prop_assert_eq!(once.recovered, twice.recovered);
+        fn in_whatever_order_and_however_often_news_come_they_come_to_the_same(
+            all in prop::collection::vec(news(), 0..7), turn in 0_usize..7, split in 0_usize..7,
+        ) {
+            let sum = merged(&all);
+            let mut turned = all.clone();
+            turned.rotate_left(turn % all.len().max(1));
+            prop_assert_eq!(&merged(&turned), &sum, "commutative");
+            turned.reverse();
+            prop_assert_eq!(&merged(&turned), &sum, "commutative");
+            // Two who have each heard a part tell each other, in either order.
+            let (one, other) = all.split_at(split.min(all.len()));
+            let (one, other) = (merged(one), merged(other));
+            prop_assert_eq!(&merged(&[one.clone(), other.clone()]), &sum, "associative");
+            prop_assert_eq!(&merged(&[other.clone(), one, other]), &sum, "idempotent");
         }
 
         #[test]
-        fn what_is_void_never_stands_and_the_latest_end_does(
-            mut all in prop::collection::vec(news(), 0..6), turn in 0_usize..6,
-        ) {
+        fn what_is_void_never_stands_and_the_latest_end_does(all in prop::collection::vec(news(), 0..6)) {
             let sum = merged(&all);
-            if !all.is_empty() {
-                let turn = turn % all.len();
-                all.rotate_left(turn);
-            }
-            let turned = merged(&all);
-            prop_assert_eq!((sum.cleared, sum.recovered, sum.bar), (turned.cleared, turned.recovered, turned.bar));
-            let lives = |rest: &RestNews| sum.cleared.is_none_or(|at| rest.at > at)
-                && sum.recovered.is_none_or(|at| rest.until > at.plus(SLACK_MS));
-            let latest = all.iter().filter_map(|news| news.rest).filter(lives).map(|rest| rest.until).max();
-            // An older end may stay with a later rest, but never an earlier one, in whatever order they came.
-            prop_assert!(sum.rest.map(|rest| rest.until) >= latest);
-            prop_assert!(turned.rest.map(|rest| rest.until) >= latest);
-            // What stands is not void itself. (Its end may be that of a rest which a reset made void, where a later
-            // rest, too short to outlast a recovery, had taken that end over before the reset was heard of.)
-            for rest in [&sum.rest, &turned.rest] {
-                prop_assert!(rest.is_some() || latest.is_none());
-                prop_assert!(rest.as_ref().is_none_or(lives));
-            }
+            let lives = |news: &&News| news.cleared == sum.cleared
+                && news.rest.is_some_and(|rest| sum.recovered.is_none_or(|at| rest.until > at.plus(SLACK_MS)));
+            let latest = all.iter().filter(lives).filter_map(|news| news.rest).map(|rest| rest.until).max();
+            prop_assert_eq!(sum.rest.map(|rest| rest.until), latest);
+            prop_assert_eq!(sum.cleared, all.iter().filter_map(|news| news.cleared).max());
         }
     }
 
@@ -280,13 +273,16 @@ mod tests {
             ..token.clone()
         };
         let allowed = |at| News { bar: Some(BarNews { at: Stamp(at), bar: Bar::Allowed }), ..token.clone() };
+        let since = |rest| News { rest: Some(rest), cleared: Some(Stamp(500)), ..token.clone() };
         for (what, news, adds) in [
             ("nothing", token.clone(), false),
-            ("the same by another clock", News { rest: Some(rest(1003, 9003, 1)), ..token.clone() }, false),
-            ("a later end", News { rest: Some(rest(1000, 9100, 1)), ..token.clone() }, true),
-            ("another failure", News { rest: Some(rest(1001, 9001, 2)), ..token.clone() }, true),
+            ("the same by another clock", since(rest(1003, 9003, 1)), false),
+            ("a later end", since(rest(1000, 9100, 1)), true),
+            ("another failure", since(rest(1001, 9001, 2)), true),
+            ("an earlier end", since(rest(1001, 8000, 2)), false),
+            ("a rest of before the reset", News { rest: Some(rest(1001, 9900, 2)), ..token.clone() }, false),
             ("a reset that ends it, just after", News { cleared: Some(Stamp(1001)), ..token.clone() }, true),
-            ("an old reset", News { cleared: Some(Stamp(503)), ..token.clone() }, false),
+            ("an old reset", News { cleared: Some(Stamp(499)), ..token.clone() }, false),
             ("a decision just after another", allowed(601), true),
             ("a decision of before", allowed(599), false),
             ("the bar itself", known.clone(), true),
@@ -311,15 +307,21 @@ mod tests {
         let recovered = |at| News { recovered: Some(Stamp(at)), ..token.clone() };
         for (what, all, want) in [
             (
-                "the later end, the later count",
+                "the later end, and all that is said of that rest",
                 vec![resting(1000, 9000, 3), resting(2000, 4000, 1)],
-                Some(rest(2000, 9000, 1)),
+                Some(rest(1000, 9000, 3)),
+            ),
+            (
+                "of one end, the later news",
+                vec![resting(2000, 9000, 4), resting(1000, 9000, 3)],
+                Some(rest(2000, 9000, 4)),
             ),
             ("a reset wins over older news", vec![resting(1000, 9000, 3), cleared(1000)], None),
             ("also over older news that come later", vec![cleared(5000), resting(4999, 90_000, 3)], None),
+            ("and over those of who had not heard of it", vec![cleared(5000), resting(5001, 6000, 1)], None),
             (
-                "but not over newer ones",
-                vec![cleared(5000), resting(5001, 6000, 1)],
+                "but not over those of who had",
+                vec![cleared(5000), News { cleared: Some(Stamp(5000)), ..resting(5001, 6000, 1) }],
                 Some(rest(5001, 6000, 1)),
             ),
             (

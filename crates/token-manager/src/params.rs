@@ -34,6 +34,8 @@ pub struct PoolParams {
     pub limit: Option<Limit>,
     /// How many requests may wait at a time: 1024. More are refused at once.
     pub max_waiting: usize,
+    /// Whether the pool learns what its tokens are granted: it does.
+    pub pacing: Pacing,
 }
 
 impl Default for PoolParams {
@@ -46,6 +48,7 @@ impl Default for PoolParams {
             max_concurrency: 0,
             limit: None,
             max_waiting: 1024,
+            pacing: Pacing::default(),
         }
     }
 }
@@ -76,6 +79,20 @@ pub enum Strategy {
     LeastRecentlyUsed,
     /// Of two drawn at random, the one with fewer leases out for its weight.
     LeastLoaded,
+}
+
+/// Whether the refusals of a token teach the pool how fast to use it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Pacing {
+    /// A token that was refused is lent no faster than its upstream seems to grant
+    /// ([`Pace`](tidegate_backoff_core::Pace)). Where no limit is met, nothing changes.
+    ///
+    /// A request is let wait for a paced pool only up to about a third of `max_wait`: what does not fit into so short a
+    /// queue would not be served by a longer one either, but later.
+    #[default]
+    Learned,
+    /// Tokens are lent until they are refused.
+    Off,
 }
 
 /// What happens to a request for which no token is ready.

@@ -13,9 +13,11 @@ mod forecast;
 mod gate;
 mod groups;
 mod ledger;
+mod limits;
 mod loan;
 mod moment;
 mod operate;
+mod paced;
 mod pinned;
 mod places;
 mod record;
@@ -43,8 +45,11 @@ pub(crate) use forecast::Forecast;
 use gate::{Pass, Way};
 use groups::Groups;
 use ledger::Ledger;
+pub(crate) use ledger::Mask;
+use limits::Limits;
 pub(crate) use loan::{Loan, Told};
 use moment::{Moment, Origin};
+use paced::Surprise;
 use places::{IdHash, Places};
 pub(crate) use record::Generation;
 pub(crate) use record::Rejection;
@@ -53,7 +58,7 @@ pub(crate) use reload::Renewed;
 use select::Selector;
 use touched::Touched;
 use wakes::Wakes;
-use window::{Frame, Window};
+use window::Frame;
 
 use crate::entry::{Hears, Home};
 use crate::{Outcome, PoolParams, Reason, Report, TokenId, WhenExhausted};
@@ -79,6 +84,8 @@ pub(crate) struct Pool {
     selector: Selector,
     wakes: Wakes,
     tally: Tally,
+    /// How many tokens have a pace.
+    paced: usize,
     /// A rest of the whole pool, where a limit holds for the caller's address.
     blame: Blame,
     groups: Groups,
@@ -117,6 +124,7 @@ impl Pool {
             selector: Selector::new(params.strategy, &[], 0),
             wakes: Wakes::new(0),
             tally: Tally::default(),
+            paced: 0,
             blame: Blame::new(Generation(0)),
             groups: Groups::default(),
             home,
@@ -192,7 +200,8 @@ impl Pool {
             effect
         });
         let effect = effect.unwrap_or(Effect::Nothing);
-        self.settle_gates(loan, report, effect, now);
+        let surprise = self.learn(loan, report, effect, now);
+        self.settle_gates(loan, report, effect, surprise, now);
         match effect {
             Effect::Failed(Reason::Rejected) => Whole::Rejected,
             Effect::Succeeded if loan.is_probe() => Whole::Works,
@@ -236,8 +245,8 @@ impl Pool {
         let frame = self.frame;
         self.change(loan, |record| {
             record.unlend();
-            if let (Some(frame), Some(window)) = (frame, &mut record.window) {
-                window.take_back(frame, loan.lent);
+            if let Some(limits) = &mut record.limits {
+                limits.take_back(frame, loan.lent);
             }
             if loan.is_probe() {
                 record.give_back_probe(loan.generation());
@@ -300,13 +309,10 @@ impl Pool {
             lent: now,
             passes,
         };
-        if let (Some(frame), Some(window)) = (self.frame, &mut record.window) {
-            window.lend(frame, now);
+        if let Some(limits) = &mut record.limits {
+            limits.lend(self.frame, now);
         }
-        if self.records[index].is_touched_by_lends()
-            || self.frame.is_some()
-            || self.params.max_concurrency != 0
-        {
+        if self.records[index].is_touched_by_lends() || self.params.max_concurrency != 0 {
             self.refresh(index);
         }
         if self.has_others && self.params.max_concurrency != 0 {
@@ -382,10 +388,8 @@ impl Pool {
 
     fn bounds(&mut self, index: usize) -> Bounds {
         let record = &mut self.records[index];
-        let limit_allows = match (self.frame, &mut record.window) {
-            (Some(frame), Some(window)) => window.free_at(frame, self.latest),
-            _ => Moment::BEFORE,
-        };
+        let limits = record.limits.as_deref_mut();
+        let limit_allows = limits.map_or(Moment::BEFORE, |limits| limits.free_at(self.frame, self.latest));
         let group = match record.group {
             Some(group) => self.groups.gate(group).way(self.latest),
             None => Way::Open,
@@ -413,10 +417,6 @@ impl Pool {
     fn next_generation(&mut self) -> Generation {
         self.generations += 1;
         Generation(self.generations)
-    }
-
-    fn new_window(&self) -> Option<Box<Window>> {
-        self.frame.map(|frame| Box::new(Window::new(frame)))
     }
 }
 

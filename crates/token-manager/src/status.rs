@@ -21,7 +21,7 @@ pub enum State {
 }
 
 /// Why a token is not lent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
     /// The upstream said that it is over its limit.
     RateLimited,

@@ -7,7 +7,7 @@ mod tests;
 
 use std::task::Waker;
 
-use ring::Ring;
+use ring::{Client, Ring};
 use tokio::time::Instant;
 
 use crate::TokenId;
@@ -26,6 +26,15 @@ pub(crate) struct WaitQueue<A> {
     waiting: usize,
     /// The moment for which the head has set its timer; none while it has only its own last moment.
     armed: Option<Instant>,
+}
+
+/// What is believed of the other clients while one waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Others {
+    /// Only those wait that do now.
+    Stay,
+    /// Those that wait now have someone for each of their turns.
+    Come,
 }
 
 /// A place in the queue. Only its waiter has it.
@@ -71,10 +80,18 @@ impl<A> WaitQueue<A> {
 
     /// How many are served before one of this client who joins now: of each other client as many as it has
     /// turns until then.
-    pub(crate) fn ahead_of(&self, client: &str) -> usize {
+    pub(crate) fn ahead_of(&self, client: &str, others: Others) -> usize {
         let own = self.clients.find(client).map_or(0, |client| self.clients.client(client).waiting);
+        let turns = |client: &Client| match others {
+            Others::Stay => client.waiting.min(own + 1),
+            Others::Come => own + 1,
+        };
         // That some of the others have had this round's turn already is left out: it is one turn at most.
-        self.clients.iter().map(|client| client.waiting.min(own + 1)).sum()
+        self.clients
+            .iter()
+            .map(turns)
+            .sum::<usize>()
+            .saturating_sub(usize::from(others == Others::Come && own > 0))
     }
 
     /// Joins as the last of its client. `give_up` is the moment up to which it waits.

@@ -15,6 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("token-manager", &["backoff-core"]),
     ("store", &["token-manager", "backoff-core"]),
     ("api-client", &["token-manager", "backoff-core"]),
+    ("simulate", &["config", "api-client", "token-manager", "backoff-core"]),
     ("server", &["config", "api-client", "store", "token-manager", "backoff-core"]),
 ];
 

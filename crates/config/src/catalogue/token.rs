@@ -169,7 +169,7 @@ pub(crate) static PACING: Entry<Pacing> = Entry::new(
     &["TIDEGATE_TOKEN_PACING"],
     Fixed("learned"),
     Form::Text(parse::pacing),
-    "Whether a pace is learned from the upstream's answers: `learned`, `off`; read, but not yet acted on",
+    "Whether a token that was refused is used as fast as its upstream seems to grant: `learned`, `off`",
 );
 
 /// Its own keys, and those of `[pool.NAME]`, which has `credential` besides.

@@ -64,11 +64,11 @@ fn parameters(query: &str, names: &[&str]) -> Result<(), Problem> {
             // The name is not said: it may be a piece of a password.
             return Err(Problem::new("has something unknown after its ?", format!("known are {known}")));
         }
-        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:{}".contains(&byte);
         if name == "prefix" && (value.is_empty() || !value.bytes().all(is_name)) {
             return Err(Problem::new(
                 "has a prefix that cannot be",
-                "write it of letters, digits, -, _, . and :",
+                "write it of letters, digits, -, _, ., :, { and }",
             ));
         }
         if name == "db" && value.parse::<u16>().is_err() {
@@ -94,6 +94,7 @@ mod tests {
             ("redis://:pw@host:6379/0", redis("redis://:pw@host:6379/0")),
             ("redis://me:p%23w@[::1]:6379", redis("redis://me:p%23w@[::1]:6379")),
             ("rediss://host", redis("rediss://host")),
+            ("redis://host?prefix={a}", redis("redis://host?prefix={a}")),
             ("rediss://host/?prefix=a-b&ca=/x.pem", redis("rediss://host/?prefix=a-b&ca=/x.pem")),
             ("unix:///run/redis.sock", redis("unix:///run/redis.sock")),
             ("unix:///run/r?db=3&user=a&pass=b&prefix=x", redis("unix:///run/r?db=3&user=a&pass=b&prefix=x")),

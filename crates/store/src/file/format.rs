@@ -1,4 +1,6 @@
-//! The file's text: JSON, so that a torn one cannot be taken for a whole one, and people can read it.
+//! The file's text. A head, then a record a line: a checksum, and what has become of a token as JSON. Records are
+//! added at the end; of one token there may be several, whose news are merged, so that none need be taken away. A
+//! checksum stands on each, so that a torn one cannot be taken for a whole one; and people can read it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use tidegate_token_manager::{Bar, BarNews, News, Reason, RestNews, Stamp};
 
 const FORMAT: &str = "tidegate-state";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// Digits of a checksum, and a blank.
+const CHECKED: usize = 9;
 
 /// Why a text is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,12 +25,25 @@ pub(super) enum Unreadable {
     Meaningless,
 }
 
+/// What a text holds.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Read {
+    pub(super) news: Vec<News>,
+    /// How much of it is head and whole lines: what follows is a record that was torn when its writer was killed.
+    pub(super) whole: usize,
+    /// How many whole lines are no records: the disk's fault, or somebody's.
+    pub(super) damaged: usize,
+    /// Whether records can be added to it: not to one of an old format.
+    pub(super) grows: bool,
+}
+
 #[derive(Deserialize)]
 struct Head {
     format: String,
     version: u32,
 }
 
+/// The whole text, in version 1.
 #[derive(Deserialize)]
 struct State<'a> {
     #[serde(borrow)]
@@ -65,41 +82,84 @@ struct Disabled {
     yes: bool,
 }
 
-/// The text that holds these; every moment in it is in milliseconds since 1970. One token a line, put together by
-/// hand, since there may be a hundred thousand of them and a change is to be on disk soon.
-pub(super) fn write<'a>(news: impl Iterator<Item = &'a News>, now: Stamp) -> Vec<u8> {
-    let head = format!("{{\"format\":\"{FORMAT}\",\"version\":{VERSION},\"written\":{},\"tokens\":[", now.0);
-    let mut text = head.into_bytes();
-    for (number, news) in news.enumerate() {
-        text.extend_from_slice(if number == 0 { b"\n" } else { b",\n" });
-        // Strings and numbers, into memory: it cannot fail.
-        let _ = serde_json::to_writer(&mut text, &token(news));
-    }
-    text.extend_from_slice(b"\n]}\n");
-    text
+/// What a text begins with.
+pub(super) fn head() -> Vec<u8> {
+    format!("{{\"format\":\"{FORMAT}\",\"version\":{VERSION}}}\n").into_bytes()
+}
+
+/// Adds a record; every moment in it is in milliseconds since 1970.
+pub(super) fn write(news: &News, text: &mut Vec<u8>) {
+    let begin = text.len();
+    text.extend_from_slice(b"00000000 ");
+    // Strings and numbers, into memory: it cannot fail.
+    let _ = serde_json::to_writer(&mut *text, &token(news));
+    let sum = format!("{:08x}", crc32fast::hash(&text[begin + CHECKED..]));
+    text[begin..begin + sum.len()].copy_from_slice(sum.as_bytes());
+    text.push(b'\n');
 }
 
 /// What the text holds.
-pub(super) fn read(text: &[u8]) -> Result<Vec<News>, Unreadable> {
-    let head: Head = serde_json::from_slice(text).map_err(|_| Unreadable::Foreign)?;
+pub(super) fn read(text: &[u8]) -> Result<Read, Unreadable> {
+    let line = text.iter().position(|&byte| byte == b'\n').map_or(text.len(), |at| at + 1);
+    // In version 1 the head was not a line of its own.
+    let head: Head = serde_json::from_slice(&text[..line])
+        .or_else(|_| serde_json::from_slice(text))
+        .map_err(|_| Unreadable::Foreign)?;
     if head.format != FORMAT {
         return Err(Unreadable::Foreign);
     }
-    if head.version != VERSION {
-        return Err(Unreadable::Newer(head.version));
+    match head.version {
+        1 => read_old(text),
+        VERSION => Ok(read_records(text, line)),
+        newer => Err(Unreadable::Newer(newer)),
     }
+}
+
+fn read_records(text: &[u8], begin: usize) -> Read {
+    let mut read = Read { whole: begin, grows: true, ..Read::default() };
+    let mut pools = Pools::default();
+    for line in text[begin..].split_inclusive(|&byte| byte == b'\n') {
+        let Some(record) = line.strip_suffix(b"\n") else { break };
+        read.whole += line.len();
+        match checked(record).and_then(|json| pools.news(serde_json::from_slice(json).ok()?)) {
+            Some(news) => read.news.push(news),
+            None => read.damaged += 1,
+        }
+    }
+    read
+}
+
+/// A record without its checksum, if that is right.
+fn checked(record: &[u8]) -> Option<&[u8]> {
+    let (sum, json) = record.split_at_checked(CHECKED)?;
+    let sum = u32::from_str_radix(std::str::from_utf8(sum).ok()?.strip_suffix(' ')?, 16).ok()?;
+    (sum == crc32fast::hash(json)).then_some(json)
+}
+
+fn read_old(text: &[u8]) -> Result<Read, Unreadable> {
     let state: State<'_> = serde_json::from_slice(text).map_err(|_| Unreadable::Meaningless)?;
-    // Tens of thousands of tokens share a handful of pools.
-    let mut pools: HashMap<Cow<'_, str>, Arc<str>> = HashMap::new();
-    let news = state.tokens.into_iter().map(|token| {
-        let pool = pools.entry(token.pool).or_insert_with_key(|name| (&**name).into());
-        news(Arc::clone(pool), &token.id, token.rest, token.disabled).map(|news| News {
-            cleared: token.cleared.map(Stamp),
-            recovered: token.recovered.map(Stamp),
-            ..news
-        })
-    });
-    news.collect::<Option<Vec<News>>>().ok_or(Unreadable::Meaningless)
+    let mut pools = Pools::default();
+    let news: Option<Vec<News>> = state.tokens.into_iter().map(|token| pools.news(token)).collect();
+    Ok(Read { news: news.ok_or(Unreadable::Meaningless)?, whole: text.len(), damaged: 0, grows: false })
+}
+
+/// Tens of thousands of tokens share a handful of pools.
+#[derive(Default)]
+struct Pools(HashMap<String, Arc<str>>);
+
+impl Pools {
+    fn news(&mut self, token: Token<'_>) -> Option<News> {
+        let pool = match self.0.get(&*token.pool) {
+            Some(pool) => Arc::clone(pool),
+            None => {
+                let pool: Arc<str> = (&*token.pool).into();
+                self.0.insert(token.pool.into_owned(), Arc::clone(&pool));
+                pool
+            }
+        };
+        let news = news(pool, &token.id, token.rest, token.disabled)?;
+        Some(News { cleared: token.cleared.map(Stamp), recovered: token.recovered.map(Stamp), ..news })
+    }
 }
 
 fn news(pool: Arc<str>, id: &str, rest: Option<Rest<'_>>, disabled: Option<Disabled>) -> Option<News> {
@@ -162,36 +222,86 @@ mod tests {
         ]
     }
 
+    fn text(news: &[News]) -> Vec<u8> {
+        let mut text = head();
+        news.iter().for_each(|news| write(news, &mut text));
+        text
+    }
+
     #[test]
     fn what_is_written_is_read_back() {
         for news in [some(), Vec::new()] {
-            assert_eq!(read(&write(news.iter(), Stamp(1))), Ok(news));
+            let text = text(&news);
+            assert_eq!(read(&text), Ok(Read { news, whole: text.len(), damaged: 0, grows: true }));
         }
     }
 
     #[test]
-    fn no_beginning_of_a_file_is_taken_for_a_file() {
-        let whole = write(some().iter(), Stamp(1));
-        for length in 0..whole.len() - 2 {
-            assert!(read(&whole[..length]).is_err(), "the first {length} bytes of {}", whole.len());
+    fn wherever_a_file_is_torn_the_records_before_are_read_and_no_other() {
+        let whole = text(&some());
+        for length in head().len()..=whole.len() {
+            let read = read(&whole[..length]).unwrap();
+            let lines = whole[..length].iter().filter(|&&byte| byte == b'\n').count();
+            assert_eq!(
+                (read.news.as_slice(), read.damaged),
+                (&some()[..lines - 1], 0),
+                "the first {length} bytes"
+            );
+            assert_eq!(read.whole, text(&read.news).len(), "what is added later begins a line");
+        }
+        for length in 0..head().len() - 1 {
+            assert_eq!(read(&whole[..length]), Err(Unreadable::Foreign), "the first {length} bytes");
+        }
+    }
+
+    #[test]
+    fn a_byte_that_has_changed_spoils_its_record_alone() {
+        let whole = text(&some());
+        for at in head().len()..whole.len() {
+            let mut spoilt = whole.clone();
+            spoilt[at] ^= 1;
+            let read = read(&spoilt).unwrap();
+            assert!(read.news.len() < 3 && read.news.iter().all(|news| some().contains(news)), "byte {at}");
+            assert!(read.damaged > 0 || read.whole < whole.len(), "byte {at}");
         }
     }
 
     #[test]
     fn what_is_not_ours_is_told_apart() {
-        let ours = String::from_utf8(write(some().iter(), Stamp(1))).unwrap();
         for (text, want) in [
-            (String::new(), Unreadable::Foreign),
-            ("\0\0\0\0".into(), Unreadable::Foreign),
-            ("{}".into(), Unreadable::Foreign),
-            (r#"{"format":"other","version":1}"#.into(), Unreadable::Foreign),
-            (r#"{"format":"tidegate-state","version":2,"all":"else"}"#.into(), Unreadable::Newer(2)),
-            (r#"{"format":"tidegate-state","version":1}"#.into(), Unreadable::Meaningless),
-            (ours.replace("rejected", "bored"), Unreadable::Meaningless),
-            (ours.replace("0101010101010101", "01"), Unreadable::Meaningless),
+            ("", Unreadable::Foreign),
+            ("\0\0\0\0", Unreadable::Foreign),
+            ("{}", Unreadable::Foreign),
+            (r#"{"format":"other","version":1}"#, Unreadable::Foreign),
+            (r#"{"format":"tidegate-state","version":3,"all":"else"}"#, Unreadable::Newer(3)),
+            ("{\"format\":\"tidegate-state\",\"version\":3}\nwhatever", Unreadable::Newer(3)),
+            (r#"{"format":"tidegate-state","version":1}"#, Unreadable::Meaningless),
         ] {
             assert_eq!(read(text.as_bytes()), Err(want), "{text}");
         }
-        assert_eq!(read(ours.replace(r#""written":1"#, r#""written":1,"more":[]"#).as_bytes()), Ok(some()));
+        let ours = String::from_utf8(text(&some())).unwrap();
+        assert_eq!(read(ours.replace("rejected", "bored").as_bytes()).unwrap().damaged, 1);
+    }
+
+    #[test]
+    fn the_first_format_is_read() {
+        let old = concat!(
+            "{\"format\":\"tidegate-state\",\"version\":1,\"written\":1,\"tokens\":[\n",
+            "{\"pool\":\"a b\",\"id\":\"0101010101010101\",\"rest\":{\"at\":1796119200000,\"until\":1796119201870,",
+            "\"failures\":7,\"rejections\":2,\"reason\":\"rejected\",\"unavailable\":true},\"cleared\":5},\n",
+            "{\"pool\":\"a b\",\"id\":\"0202020202020202\",\"recovered\":-5},\n",
+            "{\"pool\":\"z\",\"id\":\"0000000000000000\",\"disabled\":{\"at\":9,\"yes\":true}}\n]}\n",
+        );
+        let read_whole = |text: &str| read(text.as_bytes()).map(|read| (read.news, read.grows));
+        assert_eq!(read_whole(old), Ok((some(), false)));
+        assert_eq!(
+            read_whole(&old.replace("\"written\":1", "\"written\":1,\"more\":[]")),
+            Ok((some(), false))
+        );
+        assert_eq!(read_whole(&old.replace("rejected", "bored")), Err(Unreadable::Meaningless));
+        assert_eq!(read_whole(&old.replace("0101010101010101", "01")), Err(Unreadable::Meaningless));
+        for length in 0..old.len() - 2 {
+            assert!(read(&old.as_bytes()[..length]).is_err(), "the first {length} bytes of {}", old.len());
+        }
     }
 }

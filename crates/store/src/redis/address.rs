@@ -64,10 +64,10 @@ impl std::str::FromStr for RedisAddress {
             }
         }
         if prefix.is_empty()
-            || !prefix.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte))
+            || !prefix.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:{}".contains(&byte))
         {
             return Err(AddressError(
-                "the prefix is not of letters, digits, '-', '_', '.' and ':'".to_owned(),
+                "the prefix is not of letters, digits, '-', '_', '.', ':', '{' and '}'".to_owned(),
             ));
         }
         url.set_query(None);
@@ -143,6 +143,7 @@ mod tests {
             ("redis://me:zq81@host:7000/2", "redis host:7000 database 2"),
             ("rediss://:zq81@host/?prefix=a:b&ca=/x.pem", "redis host:6379 prefix a:b"),
             ("redis://[::1]:7000", "redis ::1:7000"),
+            ("redis://host?prefix={a}", "redis host:6379 prefix {a}"),
             ("unix:///run/redis.sock?db=1&user=me&pass=zq81", "redis /run/redis.sock database 1"),
         ] {
             let address: RedisAddress = text.parse().unwrap();

@@ -188,7 +188,6 @@ fn published(address: &RedisAddress, answer: Value) -> Result<Published, StoreEr
         "TIDEGATENEWER" | "TIDEGATEFOREIGN" => {
             Ok(Published::Unusable(error.details().unwrap_or_default().to_owned()))
         }
-        "WRONGTYPE" => Ok(Published::Unusable("it is of another type".to_owned())),
         _ => Err(failed(address, RedisError::from(error))),
     }
 }

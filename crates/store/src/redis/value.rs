@@ -1,15 +1,19 @@
 //! How a token's news stand in a key and in a message.
 //!
-//! A value is eleven words: the version, then the rest's `at`, `until`, failures, rejections, reason and
-//! whether the token is unavailable; then when it was cleared, when it recovered, when its bar was decided, and
-//! whether it is barred. Moments are milliseconds since 1970 by the server's clock, 0 where there is none. The
-//! script `merge.lua` reads and writes the same.
+//! A value is words: the version; of the rest its `at`, `until`, failures, rejections, reason and whether the token
+//! is unavailable; when it was cleared; and when it recovered. Then follow pairs of a moment and a word, of which the later counts: first when its bar was decided,
+//! and whether it is barred. Moments are milliseconds since 1970 by the server's clock, 0 where there is none.
+//! The script `merge.lua` reads and writes the same.
+//!
+//! A later version may add pairs without another number. Who does not know them leaves them as they are: the script
+//! keeps what it finds, and replicas read what they know.
 
 use std::sync::Arc;
 
 use tidegate_token_manager::{Bar, BarNews, News, Reason, RestNews, Stamp, TokenId};
 
 const VERSION: u32 = 1;
+/// With the first pair.
 const WORDS: usize = 11;
 
 /// Why a value is not taken.
@@ -51,7 +55,7 @@ pub(super) fn write(news: &News) -> String {
 pub(super) fn read(pool: Arc<str>, id: TokenId, text: &str) -> Result<News, Unreadable> {
     let words: Vec<&str> = text.split(' ').collect();
     match words[0].parse::<u32>() {
-        Ok(VERSION) if words.len() == WORDS => {}
+        Ok(VERSION) if words.len() >= WORDS && words.len() % 2 == 1 => {}
         Ok(version) if version > VERSION => return Err(Unreadable::Newer),
         _ => return Err(Unreadable::Foreign),
     }
@@ -84,8 +88,7 @@ fn flag(word: &str) -> Option<bool> {
     }
 }
 
-/// News on the channel: the value, who sent it, the token and its pool. The pool's name comes last, since it may
-/// hold blanks.
+/// News on the channel, by lines: the value, who sent it, the token and its pool.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Message<'a> {
     pub(super) origin: &'a str,
@@ -95,17 +98,14 @@ pub(super) struct Message<'a> {
 impl<'a> Message<'a> {
     /// What follows the value.
     pub(super) fn tail(origin: &str, news: &News) -> String {
-        format!(" {origin} {} {}", news.id, news.pool)
+        format!("\n{origin}\n{}\n{}", news.id, news.pool)
     }
 
     /// What a message says; none for one of another version, which is of no use here.
     pub(super) fn read(text: &'a str) -> Option<Self> {
-        let words: Vec<&str> = text.splitn(WORDS + 3, ' ').collect();
-        let [.., origin, id, pool] = words[..] else { return None };
-        if words.len() != WORDS + 3 || words[0] != VERSION.to_string() {
-            return None;
-        }
-        Some(Self { origin, news: from_words(pool.into(), id.parse().ok()?, &words)? })
+        let mut lines = text.splitn(4, '\n');
+        let (value, origin, id) = (lines.next()?, lines.next()?, lines.next()?);
+        Some(Self { origin, news: read(lines.next()?.into(), id.parse().ok()?, value).ok()? })
     }
 }
 
@@ -149,14 +149,32 @@ mod tests {
             ("1 2 3", Unreadable::Foreign),
             ("1 1 2 3 4 0 1 6 7 8 2", Unreadable::Foreign),
             ("1 1 2 3 4 9 1 6 7 8 0", Unreadable::Foreign),
+            ("1 1 2 3 4 0 1 6 7 8 0 9", Unreadable::Foreign),
             ("1 -1 2 3 4 0 1 6 7 8 0", Unreadable::Foreign),
             ("2 anything", Unreadable::Newer),
         ] {
             assert_eq!(read("p".into(), id, text), Err(want), "{text:?}");
         }
-        for text in ["", "1", "2 1 2 3 4 0 1 6 7 8 0 me 0303030303030303 p", "1 1 2 3 4 0 1 6 7 8 0 me 03 p"]
-        {
-            assert_eq!(Message::read(text), None, "{text:?}");
+        let (value, id) = ("1 1 2 3 4 0 1 6 7 8 0", "0303030303030303");
+        assert!(Message::read(&format!("{value}\nme\n{id}\np")).is_some());
+        for text in [
+            String::new(),
+            value.to_owned(),
+            format!("{value}\nme\n{id}"),
+            format!("{value}\nme\n03\np"),
+            format!("{value} 9\nme\n{id}\np"),
+            format!("2 1 2 3 4 0 1 6 7 8 0\nme\n{id}\np"),
+        ] {
+            assert_eq!(Message::read(&text), None, "{text:?}");
         }
+    }
+
+    #[test]
+    fn pairs_of_a_later_version_are_passed_over() {
+        let news = &some()[0];
+        assert_eq!(
+            read("a pool".into(), news.id, &(write(news) + " 1796119200000 37.5/60")),
+            Ok(news.clone())
+        );
     }
 }

@@ -59,10 +59,10 @@ async fn what_cannot_be_read_is_set_aside_and_the_rest_goes_on() {
         fs::read_to_string(folder.path().join("state")).unwrap()
     };
     for (what, text) in [
-        ("torn", whole[..whole.len() / 2].to_owned()),
+        ("torn", whole[..20].to_owned()),
         ("empty", String::new()),
         ("foreign", "PIXIVFE_TOKEN=zq81\n".to_owned()),
-        ("newer", whole.replace("\"version\":1", "\"version\":7")),
+        ("newer", whole.replace("\"version\":2", "\"version\":7")),
         ("nonsense", whole.replace("rate_limited", "tired")),
     ] {
         let folder = tempfile::tempdir().unwrap();
@@ -77,6 +77,117 @@ async fn what_cannot_be_read_is_set_aside_and_the_rest_goes_on() {
         assert_eq!(fs::read_to_string(folder.path().join("state.key.aside-1")).unwrap(), "short", "{what}");
         assert!(fs::read_to_string(&path).unwrap().contains("rate_limited"), "{what}");
     }
+}
+
+/// The length of the rest of `a` that a new store finds.
+async fn found(path: &Path) -> Option<i64> {
+    let mut store = FileStore::new(path);
+    store.open().await.unwrap();
+    let known = store.load(&[Place { pool: "tests".into(), id: id("a") }]).await.unwrap();
+    let rest = known.first()?.rest?;
+    Some(rest.until.since(rest.at))
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[tokio::test]
+async fn a_record_that_was_torn_is_cut_away_and_what_follows_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let mut store = FileStore::new(&path);
+    store.open().await.unwrap();
+    let at = Clock::wall().stamp;
+    store.publish(&[resting("a", at, 60_000)]).await.unwrap();
+    let one = fs::read(&path).unwrap();
+    store.publish(&[resting("a", at, 70_000)]).await.unwrap();
+    let two = fs::read(&path).unwrap();
+    assert!(two.starts_with(&one), "it is added to");
+    for length in one.len()..two.len() {
+        fs::write(&path, &two[..length]).unwrap();
+        assert_eq!(found(&path).await, Some(60_000), "the first {length} bytes");
+    }
+    let mut store = FileStore::new(&path);
+    store.open().await.unwrap();
+    store.publish(&[resting("a", at, 80_000)]).await.unwrap();
+    assert_eq!(found(&path).await, Some(80_000));
+    assert_eq!(fs::read(&path).unwrap().len(), two.len(), "what was torn is gone");
+    assert_eq!(names_in(folder.path()), ["state"]);
+}
+
+#[tokio::test]
+async fn of_a_damaged_file_what_can_be_read_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let mut store = FileStore::new(&path);
+    store.open().await.unwrap();
+    let at = Clock::wall().stamp;
+    for millis in [60_000, 70_000, 80_000] {
+        store.publish(&[resting("a", at, millis)]).await.unwrap();
+    }
+    let until = |millis| at.plus(millis).0.to_string();
+    let damaged = fs::read_to_string(&path).unwrap().replace(&until(80_000), &until(90_000));
+    fs::write(&path, &damaged).unwrap();
+    assert_eq!(found(&path).await, Some(70_000));
+    assert_eq!(names_in(folder.path()), ["state", "state.aside-1"]);
+    assert_eq!(fs::read_to_string(folder.path().join("state.aside-1")).unwrap(), damaged);
+    assert_eq!(found(&path).await, Some(70_000), "it is on disk again");
+    assert_eq!(names_in(folder.path()).len(), 2);
+}
+
+#[tokio::test]
+async fn a_file_that_has_grown_is_written_anew_while_changes_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let mut store = FileStore::new(&path);
+    store.open().await.unwrap();
+    let at = Clock::wall().stamp;
+    for number in 1..=3000 {
+        store.publish(&[resting("a", at, number), resting("b", at, number)]).await.unwrap();
+    }
+    // It may be being written anew at this moment; what is read is whole all the same.
+    assert_eq!(found(&path).await, Some(3000));
+    until("6000 records of 150 bytes are a few", || fs::metadata(&path).unwrap().len() < 300_000).await;
+}
+
+#[tokio::test]
+async fn a_file_of_the_first_format_is_read_and_becomes_one_of_the_second() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let at = Clock::wall().stamp;
+    let (pool, token, until) = ("tests", id("a"), at.plus(60_000).0);
+    let rest = format!(
+        r#"{{"at":{},"until":{until},"failures":1,"rejections":0,"reason":"rate_limited","unavailable":false}}"#,
+        at.0
+    );
+    let head = format!(r#"{{"format":"tidegate-state","version":1,"written":{},"tokens":["#, at.0);
+    let old = format!("{head}\n{{\"pool\":\"{pool}\",\"id\":\"{token}\",\"rest\":{rest}}}\n]}}\n");
+    fs::write(&path, &old).unwrap();
+    assert_eq!(found(&path).await, Some(60_000));
+    assert_eq!(fs::read_to_string(&path).unwrap(), old, "to look changes nothing");
+    let mut store = FileStore::new(&path);
+    store.open().await.unwrap();
+    store.publish(&[resting("b", at, 5)]).await.unwrap();
+    assert!(fs::read_to_string(&path).unwrap().contains("\"version\":2"));
+    assert_eq!(found(&path).await, Some(60_000));
+    assert_eq!(names_in(folder.path()), ["state"]);
+}
+
+#[tokio::test]
+async fn a_file_that_was_taken_away_is_written_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let mut store = FileStore::new(&path);
+    store.open().await.unwrap();
+    let at = Clock::wall().stamp;
+    store.publish(&[resting("a", at, 60_000)]).await.unwrap();
+    fs::rename(&path, folder.path().join("elsewhere")).unwrap();
+    store.publish(&[resting("b", at, 60_000)]).await.unwrap();
+    assert_eq!(found(&path).await, Some(60_000));
 }
 
 #[tokio::test]

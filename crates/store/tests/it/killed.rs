@@ -11,6 +11,8 @@ use tidegate_token_manager::{Clock, Place, Store};
 use crate::support::{id, resting};
 
 const KILLS: u32 = 1000;
+/// So many that the file is written anew after every few changes: kills fall into that too.
+const TOKENS: u32 = 200;
 /// Side by side, each with a file of its own.
 const TOGETHER: u32 = 4;
 
@@ -21,7 +23,11 @@ fn a_kill_at_any_moment_leaves_a_whole_file_and_loses_nothing_that_was_written()
             std::thread::spawn(|| {
                 let folder = tempfile::tempdir().unwrap();
                 let path = folder.path().join("state");
-                (0..KILLS / TOGETHER).map(|round| u64::from(cycle(&path, round))).sum::<u64>()
+                let written = (0..KILLS / TOGETHER).map(|round| u64::from(cycle(&path, round))).sum::<u64>();
+                // Without being written anew, each write would have made it longer by its 30 kB.
+                let length = std::fs::metadata(&path).unwrap().len();
+                assert!(length < 500_000, "{written} writes, and it has {length} bytes");
+                written
             })
         })
         .collect();
@@ -52,17 +58,27 @@ fn cycle(path: &Path, round: u32) -> u32 {
     let known = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
         let mut store = FileStore::new(path);
         store.open().await.unwrap();
-        store.load(&[Place { pool: "tests".into(), id: id("a") }]).await.unwrap()
+        store
+            .load(&tokens().map(|name| Place { pool: "tests".into(), id: id(&name) }).collect::<Vec<_>>())
+            .await
+            .unwrap()
     });
     let folder = std::fs::read_dir(path.parent().unwrap()).unwrap();
     let names: Vec<_> = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     assert!(names.iter().all(|name| !name.contains("aside")), "round {round}: {names:?}");
     assert!(names.len() <= 2, "round {round}: nothing piles up: {names:?}");
-    let rest = known[0].rest.unwrap();
-    let kept = rest.until.since(rest.at) - 60_000;
-    // It may have written one more than it came to say.
-    assert!(kept >= i64::from(last), "round {round}: {last} was written and {kept} is there");
+    assert_eq!(known.len(), tokens().count(), "round {round}");
+    for news in known {
+        let rest = news.rest.unwrap();
+        let kept = rest.until.since(rest.at) - 60_000;
+        // It may have written one more than it came to say.
+        assert!(kept >= i64::from(last), "round {round}: {last} was written and {kept} is there");
+    }
     last
+}
+
+fn tokens() -> impl Iterator<Item = String> {
+    (0..TOKENS).map(|number| format!("t{number}"))
 }
 
 fn number(line: &str) -> Option<u32> {
@@ -86,7 +102,8 @@ fn the_writer() {
         let at = Clock::wall().stamp;
         for number in 1_i64.. {
             // So many milliseconds longer than a minute as it was written.
-            store.publish(&[resting("a", at, 60_000 + number)]).await.unwrap();
+            let news: Vec<_> = tokens().map(|name| resting(&name, at, 60_000 + number)).collect();
+            store.publish(&news).await.unwrap();
             println!("written {number}");
         }
     });

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use tidegate_store::{Link, RedisAddress, RedisStore, Status};
-use tidegate_token_manager::{News, Place, Stamp, State, Store, TokenManager};
+use tidegate_token_manager::{News, Outcome, Place, Report, Stamp, State, Store, TokenManager};
 
 use crate::redis_server::RedisServer;
 use crate::support::{LONG, id, linked, reaches, rest, resting, states, until};
@@ -44,6 +44,26 @@ async fn replicas_share_rests_resets_and_bars() {
     for link in [link1, link2, link3] {
         link.stop(LONG).await;
     }
+}
+
+#[tokio::test]
+async fn replicas_share_rests_of_scopes() {
+    let Some(server) = RedisServer::start(&[]) else { return };
+    let (one, _link1) = replica(&server, "a").await;
+    let (two, _link2) = replica(&server, "a").await;
+    let lends = |pool: &TokenManager, scope| pool.try_acquire_in(Some(scope), &[]).is_ok();
+    assert!(lends(&two, "search"));
+    for scope in ["search", "core"] {
+        let told = Some(Duration::from_secs(600));
+        let report = Report { told, ..Report::new(Outcome::Limited) };
+        one.try_acquire_in(Some(scope), &[]).unwrap().settle(&report);
+    }
+    until("the rest is heard", || !lends(&two, "search")).await;
+    // The first who asks in a scope that is new here has it read.
+    until("the rest is read", || !lends(&two, "core")).await;
+    assert_eq!(states(&two), [State::Ready]);
+    two.reset_all();
+    until("the reset is heard", || lends(&one, "search") && lends(&one, "core")).await;
 }
 
 #[tokio::test]
@@ -178,8 +198,9 @@ async fn the_script_merges_as_the_pools_do() {
                 rest.rest.as_mut().unwrap().failures = u32::try_from(draw(5)).unwrap();
                 news.rest = rest.rest;
             }
-            if draw(3) == 0 {
-                news.cleared = Some(stamp(&mut draw));
+            if draw(2) == 0 {
+                // Of few resets, so that there are rests of the same one.
+                news.cleared = Some(now.plus(i64::try_from(100 * draw(3)).unwrap()));
             }
             if draw(3) == 0 {
                 news.recovered = Some(stamp(&mut draw));
@@ -202,6 +223,22 @@ async fn the_script_merges_as_the_pools_do() {
 }
 
 #[tokio::test]
+async fn what_a_later_version_adds_is_kept_and_the_later_of_it() {
+    let Some(server) = RedisServer::start(&[]) else { return };
+    let mut store = store(&server.url());
+    store.open().await.unwrap();
+    let (now, places) = (store.clock().stamp, [Place { pool: "tests".into(), id: id("a") }]);
+    let key = format!("tidegate:token:tests:{}", id("a"));
+    store.publish(&[resting("a", now, 60_000)]).await.unwrap();
+    let value = server.cli(&["get", &key]);
+    server.cli(&["set", &key, &format!("{value} {} 37.5/60", now.0)]);
+    let longer = resting("a", now, 90_000);
+    store.publish(std::slice::from_ref(&longer)).await.unwrap();
+    assert!(server.cli(&["get", &key]).ends_with(&format!(" {} 37.5/60", now.0)));
+    assert_eq!(store.load(&places).await.unwrap(), [longer]);
+}
+
+#[tokio::test]
 async fn prefixes_and_databases_are_worlds_of_their_own() {
     let Some(server) = RedisServer::start(&[]) else { return };
     let (one, _l1) = replica(&server, "a").await;
@@ -219,6 +256,28 @@ async fn prefixes_and_databases_are_worlds_of_their_own() {
         assert_eq!((states(pool), link.counts().heard.load(Relaxed)), (vec![State::Ready], 0));
         assert_ne!(pool.snapshot()[0].id, one.snapshot()[0].id);
     }
+}
+
+#[tokio::test]
+async fn in_a_cluster_a_prefix_in_braces_keeps_all_keys_on_one_node() {
+    let Some(server) = RedisServer::start(&["--cluster-enabled", "yes"]) else { return };
+    let slots: Vec<String> = (0..16384).map(|slot| slot.to_string()).collect();
+    server.cli(&[&["cluster", "addslots"], &*slots.iter().map(String::as_str).collect::<Vec<_>>()].concat());
+    until("the cluster is one", || server.cli(&["cluster", "info"]).contains("cluster_state:ok")).await;
+    let (bare, link) = linked(store(&server.url()), "a b");
+    reaches(&link, Status::Alone).await;
+    assert_eq!(
+        states(&bare),
+        [State::Ready; 2],
+        "many keys at once are refused by a cluster, and it goes on alone"
+    );
+    let url = format!("{}?prefix={{tidegate}}", server.url());
+    let (one, link1) = linked(store(&url), "a b");
+    let (two, link2) = linked(store(&url), "a b");
+    reaches(&link1, Status::Connected).await;
+    reaches(&link2, Status::Connected).await;
+    rest(&one, 600);
+    until("the rest is heard", || states(&two) == [State::Cooling, State::Ready]).await;
 }
 
 #[tokio::test]

@@ -50,6 +50,30 @@ async fn a_user_who_may_not_write_is_told_so() {
 }
 
 #[tokio::test]
+async fn what_goes_wrong_in_the_script_is_told_in_the_servers_words() {
+    let acl = ["--user", "half", "on", ">zq81pass", "~*", "&*", "+@all", "-get"];
+    let Some(server) = RedisServer::start(&acl) else { return };
+    let mut store = store(&format!("redis://half:zq81pass@127.0.0.1:{}", server.port));
+    store.open().await.unwrap();
+    let error = store.publish(&[resting("a", store.clock().stamp, 60_000)]).await.unwrap_err();
+    let said = format!("{error}: {}", std::error::Error::source(&error).unwrap());
+    assert!(said.contains("run this command") || said.contains("permission"), "{said}");
+    assert!(!said.contains("zq81"), "{said}");
+}
+
+#[tokio::test]
+async fn a_replica_of_redis_that_takes_no_writes_is_told() {
+    let Some(primary) = RedisServer::start(&[]) else { return };
+    let port = primary.port.to_string();
+    let Some(replica) = RedisServer::start(&["--replicaof", "127.0.0.1", &port]) else { return };
+    let said = refusal(&replica.url()).await;
+    assert!(
+        said.to_lowercase().replace('-', "").contains("readonly") || said.contains("read only"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
 async fn what_is_not_there_or_is_no_redis_is_told() {
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = gone.local_addr().unwrap().port();

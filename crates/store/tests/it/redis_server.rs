@@ -93,7 +93,7 @@ enum Started {
 
 fn spawn(port: u16, arguments: &[String]) -> Started {
     let mut command = Command::new("redis-server");
-    command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--enable-debug-command", "yes"]);
+    command.args(["--port", &port.to_string(), "--bind", "127.0.0.1"]);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let Ok(mut child) = command.spawn() else { return Started::NotInstalled };
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();

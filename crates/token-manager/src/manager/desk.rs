@@ -10,7 +10,7 @@ use super::draws::Draws;
 use super::line::{Line, Turn};
 use crate::entry::Home;
 use crate::pool::{Forecast, Loan, Pool};
-use crate::wait_queue::Ticket;
+use crate::wait_queue::{Others, Ticket};
 use crate::{Ask, Exhausted, PoolParams, TokenId, TokenSpec, WhenExhausted};
 
 /// What stands under the manager's lock: the tokens and those who wait for them. It is told the time.
@@ -105,35 +105,46 @@ impl Desk {
         let refused = params.when_exhausted == WhenExhausted::Fail
             || give_up <= now
             || self.waiting() + elsewhere >= params.max_waiting
-            || self.forecast(ask.only, client, now).is_later_than(give_up);
+            || self.is_hopeless(ask.only, client, give_up, now);
         if refused {
             return Asked::Answered(Err(self.exhausted(ask.only, client, now)));
         }
         Asked::Waiting(self.line(ask.only).queue.push(client, ask.tried, give_up), give_up)
     }
 
-    /// Has the courier called if there are news to tell.
-    pub(super) fn call_courier(&mut self, wakers: &mut Wakers) {
-        if self.pool.has_news() {
-            wakers.extend(self.courier.take());
+    /// Whether to wait is not worth it: no token can be expected by then, or none soon enough in a pool that is
+    /// paced. There it is worth less, since who is let wait takes the place of those who come later; so the other
+    /// clients are believed to go on asking.
+    fn is_hopeless(&mut self, only: Option<TokenId>, client: &str, give_up: Instant, now: Instant) -> bool {
+        match self.pool.patience() {
+            None => self.forecast(only, client, Others::Stay, now).is_later_than(give_up),
+            Some(patience) => {
+                let at = give_up.min(later(now, patience));
+                self.forecast(only, client, Others::Come, now).is_later_than(at)
+            }
         }
     }
 
+    /// How long one would wait who asks now.
+    pub(super) fn predicted_wait(&mut self, now: Instant) -> Option<Duration> {
+        self.forecast(None, "", Others::Stay, now).wait(now)
+    }
+
     /// What one of this client who asks now has to expect.
-    pub(super) fn forecast(&mut self, only: Option<TokenId>, client: &str, now: Instant) -> Forecast {
+    fn forecast(&mut self, only: Option<TokenId>, client: &str, others: Others, now: Instant) -> Forecast {
         let Self { pool, any, pinned, .. } = self;
         let line = match only {
             None => Some(&*any),
             Some(_) => pinned.iter().find(|line| line.only == only),
         };
         match line {
-            Some(line) => line.forecast(client, pool, now),
+            Some(line) => line.forecast(client, others, pool, now),
             None => pool.forecast_for(only, 0, now),
         }
     }
 
     pub(super) fn exhausted(&mut self, only: Option<TokenId>, client: &str, now: Instant) -> Exhausted {
-        let forecast = self.forecast(only, client, now);
+        let forecast = self.forecast(only, client, Others::Stay, now);
         self.pool.exhausted_for(only, forecast, now)
     }
 

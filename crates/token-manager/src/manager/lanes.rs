@@ -1,11 +1,13 @@
+mod told;
+
 use std::collections::HashMap;
 
 use tokio::time::Instant;
 
 use super::Wakers;
 use super::desk::Desk;
-use crate::pool::{Loan, Pool, Renewed, Told, Whole};
-use crate::{Clock, IdKey, News, PoolParams, Report, ScopeStatus, TokenId, TokenSpec, TokenStatus};
+use crate::pool::{Loan, Mask, Pool, Renewed, Told, Whole};
+use crate::{PoolParams, Report, ScopeStatus, TokenId, TokenSpec, TokenStatus};
 
 /// A pool's lanes: one for what is asked without a scope, and one for each scope that was asked for lately.
 ///
@@ -19,6 +21,8 @@ pub(super) struct Lanes {
     /// Numbers are not given twice (but for the one after four billion), so that a lease of a lane that is
     /// forgotten means none.
     latest: u32,
+    /// Lanes of a shared pool of which others may know what is not known here.
+    unread: Vec<u32>,
 }
 
 #[derive(Debug)]
@@ -40,7 +44,7 @@ const NAME: usize = 128;
 
 impl Lanes {
     pub(super) fn new(base: Desk) -> Self {
-        Self { base, by_scope: HashMap::new(), scoped: Vec::new(), latest: 0 }
+        Self { base, by_scope: HashMap::new(), scoped: Vec::new(), latest: 0, unread: Vec::new() }
     }
 
     pub(super) fn base(&self) -> &Desk {
@@ -78,7 +82,11 @@ impl Lanes {
         }
         self.latest = self.latest.checked_add(1).unwrap_or(1);
         let number = self.latest;
-        let desk = Desk::over(self.base.pool.branch(number, now));
+        let mut desk = Desk::over(self.base.pool.branch(number, now));
+        if self.base.pool.is_shared() {
+            desk.pool.share(Mask::of_scope(scope));
+            self.unread.push(number);
+        }
         self.by_scope.insert(scope.into(), number);
         self.scoped.push(Lane { number, scope: scope.into(), used: now, desk });
         number
@@ -145,20 +153,6 @@ impl Lanes {
             lane.desk.pool.seat(self.base.pool.seats(), &renewals, now);
             lane.desk.pool.follow(&self.base.pool);
         }
-    }
-
-    /// News of others: they are of the tokens as they stand without a scope. What of them is the token's in
-    /// every lane is told to all.
-    pub(super) fn apply(&mut self, news: &[News], clock: Clock, now: Instant) {
-        news.iter().for_each(|news| self.base.pool.apply(news, clock));
-        for lane in &mut self.scoped {
-            lane.desk.pool.follow_some(&self.base.pool, news.iter().map(|news| news.id), now);
-        }
-    }
-
-    pub(super) fn rekey(&mut self, key: &IdKey) {
-        let renamed = self.base.pool.rekey(key);
-        self.desks().for_each(|desk| desk.pool.take_ids(&renamed));
     }
 
     pub(super) fn set_params(&mut self, params: PoolParams, now: Instant) {

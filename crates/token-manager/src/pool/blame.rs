@@ -19,6 +19,8 @@ pub(super) struct Blame {
     pub(super) blamed: Vec<TokenId>,
     /// When the oldest refusal of those that shut the gate was.
     since: Moment,
+    /// Who was pardoned when the gate opened last.
+    pardoned: Vec<TokenId>,
     /// The address was blamed wrongly: not again before this.
     acquitted_until: Moment,
 }
@@ -42,6 +44,7 @@ impl Blame {
             recent: Vec::new(),
             blamed: Vec::new(),
             since: Moment::BEFORE,
+            pardoned: Vec::new(),
             acquitted_until: Moment::BEFORE,
         }
     }
@@ -76,6 +79,11 @@ impl Blame {
                 self.blamed.push(token);
             }
             return None;
+        }
+        if let Some(place) = self.pardoned.iter().position(|&pardoned| pardoned == token) {
+            // Though another of them was granted what it asked: each has a limit of its own.
+            self.pardoned.swap_remove(place);
+            self.acquitted_until = at.after(Self::ACQUITTED);
         }
         if self.kind != Some(kind) {
             self.recent.clear();
@@ -113,8 +121,12 @@ impl Blame {
 
     /// Whose rests end with the address's: none where the tokens themselves were refused.
     pub(super) fn pardoned(&mut self) -> Vec<TokenId> {
+        self.pardoned.clear();
         let blamed = std::mem::take(&mut self.blamed);
-        if self.kind == Some(Reason::RateLimited) { blamed } else { Vec::new() }
+        if self.kind == Some(Reason::RateLimited) {
+            self.pardoned.clone_from(&blamed);
+        }
+        self.pardoned.clone()
     }
 
     /// An operator has reset the tokens.

@@ -58,7 +58,8 @@ impl Pool {
     /// When to expect a token with so many waiting before.
     ///
     /// A token that has rested serves one, its probe, and after that everybody; so those behind are told the
-    /// same moment as the first. A token at its limit serves one for each lend that leaves its window.
+    /// same moment as the first. A token at its limit serves one for each lend that leaves its window, and a paced one at its
+    /// intervals.
     pub(crate) fn forecast(&mut self, ahead: usize, now: Instant) -> Forecast {
         let now = self.advance(now);
         let gate = match self.blame.gate.way(now) {
@@ -69,11 +70,13 @@ impl Pool {
         if self.tally.lendable > 0 {
             return Forecast::At(self.origin.instant(gate));
         }
-        if self.tally.held > 0 {
+        // How long a lease lasts nobody knows; but where tokens are paced, it is little beside the pace.
+        if self.tally.held > 0 && !self.is_paced() {
             return Forecast::Unknown;
         }
         match self.serves_at(ahead) {
             Some(at) => Forecast::At(self.origin.instant(at.max(gate))),
+            None if self.tally.held > 0 => Forecast::Unknown,
             None => Forecast::Never,
         }
     }
@@ -81,9 +84,9 @@ impl Pool {
     /// The moment at which the tokens that wait for their time will have served `ahead` and can serve one
     /// more.
     fn serves_at(&self, ahead: usize) -> Option<Moment> {
-        let Some(frame) = self.frame else {
+        if self.frame.is_none() && !self.is_paced() {
             return self.wakes.first().map(|(at, _)| at);
-        };
+        }
         // The wakes' heap is walked from its top, so that only tokens whose time comes early enough are
         // looked at.
         let mut soonest = BinaryHeap::new();
@@ -110,7 +113,8 @@ impl Pool {
             served += 1;
             let record = &self.records[index];
             let rested = record.rests_until(self.latest).unwrap_or(self.latest);
-            let next = record.window.as_deref().map_or(at, |window| window.serves_at(frame, nth + 1, rested));
+            let limits = record.limits.as_deref();
+            let next = limits.map_or(at, |limits| limits.serves_at(self.frame, nth + 1, rested).max(at));
             soonest.push(Reverse((next, index, nth + 1)));
         }
     }

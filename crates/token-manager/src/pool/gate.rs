@@ -2,7 +2,11 @@ use std::time::Duration;
 
 use tidegate_backoff_core::{CoolDown, MAX_TOLD_REST};
 
-use super::{Generation, Moment};
+use super::ledger::{Age, Rests};
+use super::record::Shared;
+use super::{Generation, Moment, Touched};
+use crate::Reason;
+use crate::news::SLACK;
 
 /// A rest that several tokens take together, because one limit holds for all of them: of a group, or of the
 /// caller's address. One cool-down, and at its end one probe for them all.
@@ -13,6 +17,8 @@ pub(super) struct Gate {
     failures: u32,
     until: Moment,
     generation: Generation,
+    /// What has changed since the pool last looked.
+    pub(super) touched: Touched,
 }
 
 /// What a loan remembers of a gate, or of a token, that has let it pass: twice the generation, and one more if it is
@@ -56,7 +62,8 @@ pub(super) enum Way {
 impl Gate {
     /// An open gate. Generations are the pool's, so that no two gates have the same.
     pub(super) fn new(generation: Generation) -> Self {
-        Self { shut: false, probe_out: false, failures: 0, until: Moment::BEFORE, generation }
+        let touched = Touched::NOTHING;
+        Self { shut: false, probe_out: false, failures: 0, until: Moment::BEFORE, generation, touched }
     }
 
     pub(super) fn way(&self, now: Moment) -> Way {
@@ -96,6 +103,7 @@ impl Gate {
             self.shut(told, cool_down, next, now);
         } else if self.shut && now.after(told.min(MAX_TOLD_REST)) > self.until && !told.is_zero() {
             self.until = now.after(told.min(MAX_TOLD_REST));
+            self.touched.add(Touched::RESTED);
         }
     }
 
@@ -110,6 +118,7 @@ impl Gate {
     pub(super) fn rest(&mut self, until: Moment, next: Generation) {
         self.until = self.until.max(until);
         self.shut = true;
+        self.touched.add(Touched::RESTED);
         self.void(next);
     }
 
@@ -129,16 +138,66 @@ impl Gate {
     }
 
     /// A loan that has passed was a success. Returns whether that opens the gate.
-    pub(super) fn succeeded(&mut self, pass: Pass, next: Generation) -> bool {
+    pub(super) fn succeeded(&mut self, pass: Pass, next: Generation, now: Moment) -> bool {
         let opens = self.shut && pass.generation() == self.generation;
         if opens {
-            self.open(next);
+            // A rest that still runs was prolonged by one who had passed before: no probe's success ends that.
+            let what = if self.until > now { Touched::CLEARED } else { Touched::RECOVERED };
+            self.forget(what, next);
         }
         opens
     }
 
     /// Forgets failures and rest.
     pub(super) fn open(&mut self, next: Generation) {
-        *self = Self::new(next);
+        self.forget(Touched::CLEARED, next);
+    }
+
+    fn forget(&mut self, what: Touched, next: Generation) {
+        let mut touched = self.touched;
+        touched.add(what);
+        *self = Self { touched, ..Self::new(next) };
+    }
+}
+
+impl Rests for Gate {
+    fn shared(&self) -> Option<Shared> {
+        self.shut.then_some(Shared {
+            until: self.until,
+            failures: self.failures,
+            rejections: 0,
+            reason: Reason::RateLimited,
+            worn_out: false,
+        })
+    }
+
+    fn is_marked(&self) -> bool {
+        self.shut
+    }
+
+    fn rests_no_longer_than(&self, at: Moment) -> bool {
+        self.until <= at
+    }
+
+    fn rest_elsewhere(&mut self, told: &Shared, age: Age, next: Generation) -> bool {
+        let is_later = !self.shut || told.until > self.until.after(SLACK);
+        let is_taken = is_later || told.until.after(SLACK) >= self.until && age == Age::Newer;
+        if is_taken {
+            self.failures = told.failures;
+        }
+        if is_later {
+            self.until = told.until;
+            self.shut = true;
+            self.void(next);
+        }
+        is_taken
+    }
+
+    fn reset_elsewhere(&mut self, next: Generation) {
+        self.open(next);
+    }
+
+    fn recover_elsewhere(&mut self, next: Generation) {
+        self.open(next);
     }
 }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::num::NonZeroU32;
 
 use super::gate::{Gate, Way};
-use super::{Effect, Generation, Loan, Moment, Pool, small};
+use super::ledger::of_group;
+use super::{Effect, Generation, IdHash, Loan, Moment, Pool, Surprise, small};
 use crate::{Outcome, Reason, Report, TokenId};
 
 /// The pool's groups: tokens that share a limit, as several keys of one organisation do.
@@ -12,6 +13,9 @@ use crate::{Outcome, Reason, Report, TokenId};
 pub(super) struct Groups {
     by_name: HashMap<Box<str>, NonZeroU32>,
     names: Vec<Box<str>>,
+    /// Under which they are told.
+    ids: Vec<TokenId>,
+    by_id: HashMap<TokenId, NonZeroU32, IdHash>,
     gates: Vec<Gate>,
     /// By places in the settings' order.
     members: Vec<Vec<u32>>,
@@ -24,6 +28,18 @@ impl Groups {
 
     pub(super) fn name(&self, group: NonZeroU32) -> &str {
         &self.names[group.get() as usize - 1]
+    }
+
+    pub(super) fn id(&self, group: NonZeroU32) -> TokenId {
+        self.ids[group.get() as usize - 1]
+    }
+
+    pub(super) fn ids(&self) -> &[TokenId] {
+        &self.ids
+    }
+
+    pub(super) fn with_id(&self, id: TokenId) -> Option<NonZeroU32> {
+        self.by_id.get(&id).copied()
     }
 
     fn members(&self, group: NonZeroU32) -> &[u32] {
@@ -52,6 +68,8 @@ impl Groups {
                 self.members.push(Vec::new());
                 self.names.push(name.into());
                 self.by_name.insert(name.into(), group);
+                self.ids.push(of_group(name));
+                self.by_id.insert(of_group(name), group);
                 group
             }
         };
@@ -67,9 +85,16 @@ impl Pool {
     }
 
     /// What a report means to those who share a limit with the token.
-    pub(super) fn settle_gates(&mut self, loan: &Loan, report: &Report, effect: Effect, now: Moment) {
+    pub(super) fn settle_gates(
+        &mut self,
+        loan: &Loan,
+        report: &Report,
+        effect: Effect,
+        surprise: Surprise,
+        now: Moment,
+    ) {
         self.settle_group(loan, report, effect, now);
-        self.settle_pool(loan, report, effect, now);
+        self.settle_pool(loan, report, effect, surprise, now);
         self.set_alert();
     }
 
@@ -91,7 +116,7 @@ impl Pool {
                 true
             }
             (Outcome::Success, _) => {
-                let opened = gate.succeeded(pass, next);
+                let opened = gate.succeeded(pass, next, now);
                 if opened {
                     self.pardon_group(group);
                 }
@@ -112,7 +137,7 @@ impl Pool {
         }
     }
 
-    fn settle_pool(&mut self, loan: &Loan, report: &Report, effect: Effect, now: Moment) {
+    fn settle_pool(&mut self, loan: &Loan, report: &Report, effect: Effect, surprise: Surprise, now: Moment) {
         let pass = loan.passes[0];
         let cool_down = self.params.cool_down;
         let next = self.next_generation();
@@ -120,13 +145,18 @@ impl Pool {
             (_, Effect::Failed(kind)) => {
                 let told = report.told.max(report.quota).unwrap_or_default();
                 let tokens = self.tally.lendable + self.tally.held + self.wakes.len();
-                let blamed = self.blame.refused(self.stands_for(loan), kind, told, tokens, now);
+                let blamed = match surprise {
+                    Surprise::Expected => None,
+                    Surprise::Unexpected => {
+                        self.blame.refused(self.stands_for(loan), kind, told, tokens, now)
+                    }
+                };
                 if let Some(told) = blamed.or(pass.is_probe().then_some(told)) {
                     self.blame.gate.shut(told, &cool_down, next, now);
                 }
             }
             (Outcome::Success, _) if pass.is_probe() => {
-                if self.blame.gate.succeeded(pass, next) {
+                if self.blame.gate.succeeded(pass, next, now) {
                     for id in self.blame.pardoned() {
                         let Some(index) = self.place(id) else { continue };
                         let next = self.next_generation();
@@ -164,6 +194,7 @@ impl Pool {
 
     pub(super) fn refresh_group(&mut self, group: Option<NonZeroU32>) {
         let Some(group) = group else { return };
+        self.note_group(group);
         for member in 0..self.groups.members(group).len() {
             self.refresh(self.groups.members(group)[member] as usize);
         }

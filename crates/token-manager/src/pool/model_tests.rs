@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::tests::{id, specs};
 use super::{Forecast, Loan, Pool, Told};
-use crate::{Limit, Outcome, PoolParams, Report, Strategy as Choice, WhenExhausted};
+use crate::{Limit, Outcome, Pacing, PoolParams, Report, Strategy as Choice, WhenExhausted};
 
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
@@ -78,6 +78,7 @@ fn params() -> impl Strategy<Value = PoolParams> {
             when_exhausted,
             limit,
             max_concurrency,
+            pacing: Pacing::Off,
             ..PoolParams::default()
         })
 }

@@ -23,6 +23,16 @@ impl Moment {
         self.0
     }
 
+    /// The moment as the time since the one before the beginning, for what counts so.
+    pub(super) const fn as_duration(self) -> Duration {
+        Duration::from_nanos(self.0)
+    }
+
+    /// What [`as_duration`](Self::as_duration) has made.
+    pub(super) fn of(since: Duration) -> Self {
+        Self::BEFORE.after(since)
+    }
+
     /// This moment and `wait` more, saturating.
     pub(super) fn after(self, wait: Duration) -> Self {
         Self(self.0.saturating_add(u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX)))

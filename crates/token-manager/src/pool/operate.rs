@@ -30,6 +30,7 @@ impl Pool {
     fn reset_at(&mut self, index: usize) {
         let next = self.next_generation();
         self.records[index].reset(next);
+        self.forget_pace(index);
         self.refresh(index);
         if let Some(group) = self.records[index].group {
             self.groups.gate(group).open(next);
@@ -106,11 +107,6 @@ impl Pool {
             Way::Open | Way::ToProbe | Way::Held => None,
         });
         whole.into_iter().chain(group).max_by_key(|&(until, _)| until)
-    }
-
-    /// Every token, in the settings' order.
-    pub(crate) fn ids(&self) -> Vec<TokenId> {
-        self.records.iter().map(|record| record.entry.id()).collect()
     }
 
     /// How many tokens are in each state at `now`.

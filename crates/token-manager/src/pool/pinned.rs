@@ -54,14 +54,9 @@ impl Pool {
     fn serves_alone_at(&self, index: usize, ahead: usize) -> Moment {
         let wake = self.wakes.of(index).unwrap_or(self.latest);
         let record = &self.records[index];
-        match (self.frame, record.window.as_deref()) {
-            (Some(frame), Some(window)) => {
-                let rested = record.rests_until(self.latest).unwrap_or(self.latest);
-                let ahead = u32::try_from(ahead).unwrap_or(u32::MAX);
-                window.serves_at(frame, ahead, rested).max(wake)
-            }
-            _ => wake,
-        }
+        let rested = record.rests_until(self.latest).unwrap_or(self.latest);
+        let ahead = u32::try_from(ahead).unwrap_or(u32::MAX);
+        record.limits.as_deref().map_or(wake, |limits| limits.serves_at(self.frame, ahead, rested).max(wake))
     }
 
     /// [`next_wake`](Self::next_wake), or with `only` the moment at which time alone makes that token lendable.

@@ -3,13 +3,13 @@ mod shared;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use tidegate_backoff_core::{CoolDown, MAX_TOLD_REST};
+use tidegate_backoff_core::{CoolDown, MAX_TOLD_REST, Pace};
 
 use super::gate::{Pass, Way};
+use super::limits::Limits;
 use super::moment::Moment;
 use super::touched::Touched;
-use super::window::Window;
-pub(super) use shared::{Age, Shared};
+pub(super) use shared::Shared;
 
 use crate::entry::Entry;
 use crate::{Outcome, Reason, Report, State};
@@ -29,15 +29,12 @@ enum Health {
 
 /// One token's state, and how results and operators move it. Knows nothing of other tokens.
 ///
-/// The order is the memory's: what the lend of a healthy token touches comes first, so that it is one line or two of
-/// a cache.
+/// The order is the memory's: what the lend of a healthy token touches stands together, from the 16th byte on. Records
+/// take 96 bytes and begin 16 or 48 bytes into a line of a cache, so that it is one line for every other token.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Record {
-    pub(super) requests: u64,
-    pub(super) weight: NonZeroU32,
-    /// Its group's place in the pool's list.
-    pub(super) group: Option<NonZeroU32>,
+    pub(super) cooldowns: [u32; 4],
     pub(super) entry: Arc<Entry>,
     pub(super) generation: Generation,
     /// `Moment::BEFORE` if it was never lent.
@@ -54,11 +51,15 @@ pub(super) struct Record {
     pub(super) touched: Touched,
     /// How the pool has entered the token into its structures.
     pub(super) known: Kind,
-    pub(super) window: Option<Box<Window>>,
+    pub(super) requests: u64,
+    /// What it is held to beyond its rests, where there is something: most tokens have none.
+    pub(super) limits: Option<Box<Limits>>,
+    /// Its group's place in the pool's list.
+    pub(super) group: Option<NonZeroU32>,
+    pub(super) weight: NonZeroU32,
     until: Moment,
     pub(super) rate_limited: u32,
     pub(super) rejected: u32,
-    pub(super) cooldowns: [u32; 4],
     pub(super) failures: u32,
     rejections: u32,
 }
@@ -79,7 +80,7 @@ pub(super) enum Effect {
 pub(super) struct Bounds {
     /// 0 for any number.
     pub(super) max_concurrency: u32,
-    /// The moment from which the token's limit allows a lend.
+    /// The moment from which the token's limits allow a lend: the one that is known, and the pace.
     pub(super) limit_allows: Moment,
     /// What the group's gate says.
     pub(super) group: Way,
@@ -140,7 +141,7 @@ impl Record {
             group: None,
             ramp: 0,
             attends: false,
-            window: None,
+            limits: None,
             generation,
             until: Moment::BEFORE,
             last_used: Moment::BEFORE,
@@ -218,16 +219,26 @@ impl Record {
             || self.failures != 0
             || self.rejections != 0
             || self.ramp != 0
-            || self.group.is_some();
+            || self.group.is_some()
+            || self.pace().is_some_and(Pace::is_resting);
         if attends != self.attends {
             self.attends = attends;
             if attends { self.entry.attend() } else { self.entry.neglect() }
         }
     }
 
+    /// What its refusals have taught.
+    pub(super) fn pace(&self) -> Option<&Pace> {
+        self.limits.as_ref().and_then(|limits| limits.pace.as_ref())
+    }
+
+    pub(super) fn pace_mut(&mut self) -> Option<&mut Pace> {
+        self.limits.as_mut().and_then(|limits| limits.pace.as_mut())
+    }
+
     /// Whether a lend can change when the token can be lent next.
     pub(super) fn is_touched_by_lends(&self) -> bool {
-        self.attends
+        self.attends || self.limits.is_some()
     }
 
     /// Reads what a lend does, at each place where it stands. What is returned means nothing.
@@ -314,9 +325,10 @@ impl Record {
         if self.reason == Some(Reason::RateLimited) {
             self.recover();
             self.ramp = Self::RAMP;
-        } else if self.health != Health::Ready || self.failures != 0 || self.rejections != 0 {
+        } else if self.ramp == 0 || self.health != Health::Ready || self.rejections != 0 {
             self.recover();
-        } else if self.ramp != 0 {
+        } else {
+            self.failures = 0;
             self.ramp += 1;
             if self.ramp > Self::RAMP_END {
                 self.ramp = 0;
@@ -336,7 +348,10 @@ impl Record {
     pub(super) fn pardon(&mut self, next: Generation, now: Moment) {
         if matches!(self.reason, Some(Reason::RateLimited | Reason::QuotaEmpty)) {
             self.touch_recovered(now);
+            // If it is refused again, that was its own limit after all: its rests go on where they were.
+            let failures = self.failures;
             self.recover();
+            self.failures = failures;
             self.ramp = Self::RAMP;
             self.generation = next;
         }
@@ -383,9 +398,23 @@ impl Record {
         })
     }
 
+    /// Whether its rest is that of a rejection, and no longer.
+    pub(super) fn ends_with(&self, rejection: Rejection) -> bool {
+        self.until <= rejection.until
+    }
+
+    fn knows(&self, rejection: Rejection) -> bool {
+        let Rejection { health, until, failures, rejections } = rejection;
+        self.reason == Some(Reason::Rejected)
+            && (self.health, self.failures, self.rejections) == (health, failures, rejections)
+            && self.until >= until
+    }
+
     /// Takes over a rejection, or the end of it.
     pub(super) fn take_over(&mut self, rejection: Option<Rejection>, next: Generation, now: Moment) {
         match rejection {
+            // News of anything of the token may bring it once more.
+            Some(known) if self.knows(known) => return,
             Some(Rejection { health, until, failures, rejections }) => {
                 self.health = health;
                 self.until = self.until.max(until);

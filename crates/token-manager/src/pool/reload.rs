@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::{Frame, IdHash, Kind, Places, Pool, Record, Selector, Tally, Wakes, Window};
+use super::{Frame, IdHash, Kind, Limits, Places, Pool, Record, Selector, Tally, Wakes};
 use crate::entry::Entry;
-use crate::{PoolParams, TokenId, TokenSpec};
+use crate::{Pacing, PoolParams, TokenId, TokenSpec};
 
 /// What a new value under a known name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +124,8 @@ impl Pool {
         });
         self.retired = before;
         if self.ledger.is_some() {
-            let stays: HashSet<TokenId> = self.records.iter().map(|record| record.entry.id()).collect();
+            let tokens = self.records.iter().map(|record| record.entry.id());
+            let stays: HashSet<TokenId> = tokens.chain(self.groups.ids().iter().copied()).collect();
             self.ledger.iter_mut().for_each(|ledger| ledger.retain(|id| stays.contains(&id)));
         }
         self.epoch = self.epoch.wrapping_add(1);
@@ -139,13 +140,12 @@ impl Pool {
         let new = params.limit.and_then(Frame::new);
         self.params = params;
         self.frame = new;
-        if old != new {
-            for record in self.records.iter_mut().chain(self.retired.values_mut()) {
-                record.window = match (old, new, record.window.take()) {
-                    (Some(old), Some(new), Some(window)) => Some(Box::new(window.reframed(old, new))),
-                    (_, Some(new), _) => Some(Box::new(Window::new(new))),
-                    (_, None, _) => None,
-                };
+        for record in self.records.iter_mut().chain(self.retired.values_mut()) {
+            if old != new {
+                record.limits = Limits::reframed(record.limits.take(), old, new);
+            }
+            if params.pacing == Pacing::Off {
+                record.limits = Limits::unpaced(record.limits.take());
             }
         }
         self.rebuild(self.selector.cursor());
@@ -154,7 +154,7 @@ impl Pool {
     fn new_record(&mut self, entry: Arc<Entry>) -> Record {
         let generation = self.next_generation();
         let mut record = Record::new(entry, generation);
-        record.window = self.new_window();
+        record.limits = Limits::of(self.frame);
         record
     }
 
@@ -163,6 +163,7 @@ impl Pool {
         self.selector = Selector::new(self.params.strategy, &self.records, cursor);
         self.wakes = Wakes::new(tokens);
         self.tally = Tally::default();
+        self.count_paced();
         self.records.iter_mut().for_each(|record| record.known = Kind::Barred);
         (0..tokens).for_each(|index| self.refresh(index));
     }

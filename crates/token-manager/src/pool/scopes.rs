@@ -26,7 +26,7 @@ impl Pool {
             let whole = &base.records[index];
             self.records[index].set_disabled(whole.is_barred());
             if let Some(rejection) = whole.rejection() {
-                self.records[index].take_over(Some(rejection), next, self.latest);
+                self.take_over_at(index, Some(rejection), next);
             }
             self.refresh(index);
         }
@@ -40,7 +40,7 @@ impl Pool {
             let whole = &base.records[whole];
             let next = self.next_generation();
             self.records[index].set_disabled(whole.is_barred());
-            self.records[index].take_over(whole.rejection(), next, self.latest);
+            self.take_over_at(index, whole.rejection(), next);
             self.refresh(index);
         }
     }
@@ -55,8 +55,18 @@ impl Pool {
         self.advance(now);
         let Some(index) = self.place(id) else { return };
         let next = self.next_generation();
-        self.records[index].take_over(rejection, next, self.latest);
+        self.take_over_at(index, rejection, next);
         self.refresh(index);
+    }
+
+    /// Of a scope's lane it is not told, since it is told for all lanes at once; unless a rest of the lane's own lasts
+    /// longer.
+    fn take_over_at(&mut self, index: usize, rejection: Option<Rejection>, next: super::Generation) {
+        let record = &mut self.records[index];
+        record.take_over(rejection, next, self.latest);
+        if self.lane != 0 && rejection.is_some_and(|rejection| record.ends_with(rejection)) {
+            record.touched.remove(super::Touched::RESTED);
+        }
     }
 
     /// What was lent since this was last asked, as far as it matters to other lanes.

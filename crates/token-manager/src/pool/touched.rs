@@ -19,6 +19,10 @@ impl Touched {
         self.0 |= other.0;
     }
 
+    pub(super) fn remove(&mut self, other: Self) {
+        self.0 &= !other.0;
+    }
+
     pub(super) fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }

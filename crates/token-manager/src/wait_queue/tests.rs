@@ -137,7 +137,9 @@ proptest! {
                 let own = model.waiting(client);
                 let others = (0..CLIENTS.len()).filter(|&other| other != client);
                 let ahead = own + others.map(|other| model.waiting(other).min(own + 1)).sum::<usize>();
-                prop_assert_eq!(queue.ahead_of(name), ahead);
+                prop_assert_eq!(queue.ahead_of(name, Others::Stay), ahead);
+                let rivals = (0..CLIENTS.len()).filter(|&other| other != client && model.waiting(other) > 0);
+                prop_assert_eq!(queue.ahead_of(name, Others::Come), own + rivals.count() * (own + 1));
             }
             prop_assert!(queue.nodes.len() <= queue.vacant.len() + model.list.len(), "no node is lost");
         }
@@ -149,7 +151,7 @@ fn a_thousand_waiters_of_one_client_delay_another_by_one_turn() {
     let start = Instant::now();
     let mut queue = WaitQueue::new();
     let crowd: Vec<Ticket> = (0..1000).map(|_| queue.push("crowd", &[], start)).collect();
-    assert_eq!((queue.ahead_of("crowd"), queue.ahead_of("single")), (1000, 1));
+    assert_eq!((queue.ahead_of("crowd", Others::Stay), queue.ahead_of("single", Others::Stay)), (1000, 1));
     let single = queue.push("single", &[], start);
     let _ = queue.answer_head(());
     assert!(queue.take(&crowd[0]).is_some());

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
 mod cancel;
+mod converge;
 mod ends;
 mod fairness;
 mod operate;

@@ -66,13 +66,40 @@ async fn a_reset_wins_over_older_news_and_not_over_newer() {
         advance(std::time::Duration::from_micros(1)).await;
         steps[1](&there);
         let (first, second) = (here.take_news(clock(5000), 9), there.take_news(clock(5000), 9));
-        for (one, other) in [(&first, &second), (&second, &first)] {
+        here.apply(&second, clock(5000));
+        there.apply(&first, clock(5000));
+        // Who rested it before it heard of the older reset tells that rest anew.
+        let third = there.take_news(clock(5000), 9);
+        assert_eq!((here.has_news(), third.is_empty()), (false, want == State::Ready), "{order}");
+        here.apply(&third, clock(5000));
+        for (what, pool) in [("here", &here), ("there", &there)] {
+            assert_eq!(status(pool, "a").state, want, "{order}: {what}");
+        }
+        for all in [[&first, &second, &third], [&third, &second, &first], [&second, &third, &first]] {
             let pool = sharing("a");
-            pool.apply(one, clock(5000));
-            pool.apply(other, clock(5000));
+            all.into_iter().for_each(|news| pool.apply(news, clock(5000)));
             assert_eq!(status(&pool, "a").state, want, "{order}");
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_rest_that_is_void_does_not_stand_though_a_later_rest_has_met_it() {
+    let since = |cleared: i64, news: News| News { cleared: Some(Stamp(cleared)), ..news };
+    let long = resting(1000, 900_000);
+    let short = since(2000, resting(3000, 30_000));
+    let reset = News { cleared: Some(Stamp(2000)), ..News::none("tests".into(), id("a")) };
+    for all in [[&long, &short, &reset], [&short, &long, &reset], [&reset, &long, &short]] {
+        let pool = sharing("a");
+        all.into_iter().for_each(|news| pool.apply(std::slice::from_ref(news), clock(3000)));
+        assert_eq!(status(&pool, "a").retry_in, secs(27));
+    }
+    // Of who did not know of the reset, the long rest hides the short one, and they are void together.
+    let pool = sharing("a");
+    for news in [long, resting(3000, 30_000), reset] {
+        pool.apply(&[news], clock(3000));
+    }
+    assert_eq!(status(&pool, "a").state, State::Ready);
 }
 
 #[tokio::test(start_paused = true)]
@@ -316,4 +343,155 @@ async fn news_of_tokens_that_are_gone_change_nothing() {
     here.reload(crate::support::specs("b"));
     assert!(!here.has_news());
     assert_eq!(there.snapshot()[0].state, State::Ready);
+}
+
+fn limited(told: u64) -> Report {
+    Report { told: Some(secs(told)), ..Report::new(Outcome::Limited) }
+}
+
+/// Whether a token is lent in a scope.
+fn lends(pool: &TokenManager, scope: &str) -> bool {
+    pool.try_acquire_in(Some(scope), &[]).is_ok()
+}
+
+/// What a store holds of it is told to `to`, as when a scope is new there.
+fn read(from: &TokenManager, to: &TokenManager, stamp: i64) {
+    let places = to.take_unread();
+    from.tell_all();
+    let all = from.take_news(clock(stamp), 100);
+    let asked = |news: &&News| places.iter().any(|place| place.id == news.id && place.pool == news.pool);
+    let known: Vec<News> = all.iter().filter(asked).cloned().collect();
+    to.apply(&known, clock(stamp));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rest_in_a_scope_is_one_there_in_the_same_scope() {
+    let (here, there) = (sharing("a"), sharing("a"));
+    // One scope is known there before, one after; and one is not asked for there at all.
+    assert!(lends(&there, "search"));
+    assert!(there.has_news(), "there may be news of a new scope to read");
+    assert_eq!((there.take_unread().len(), there.has_news()), (1, false));
+    for scope in ["search", "core", "other"] {
+        here.try_acquire_in(Some(scope), &[]).unwrap().settle(&limited(600));
+    }
+    let news = here.take_news(clock(1000), 9);
+    assert_eq!(news.len(), 3);
+    assert!(news.iter().all(|news| news.id != id("a")), "each has an id of its own");
+    there.apply(&news, clock(1000));
+    assert!(!lends(&there, "search") && lends(&there, "core") && there.try_acquire(&[]).is_ok());
+    read(&here, &there, 1000);
+    assert!(!lends(&there, "core") && lends(&there, "third"));
+    assert_eq!(status(&there, "a").scopes.len(), 2);
+    assert_eq!(there.take_news(clock(1000), 9), [], "what was told is not told on");
+
+    // Its end is told likewise.
+    advance(secs(600)).await;
+    here.try_acquire_in(Some("core"), &[]).unwrap().settle(&Report::new(Outcome::Success));
+    assert_eq!(tell(&here, &there, 601_000), 1);
+    let states: Vec<_> =
+        status(&there, "a").scopes.into_iter().map(|scope| (scope.scope, scope.state)).collect();
+    assert_eq!(states, [("search".to_owned(), State::Probing)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reset_and_a_bar_are_for_every_scope() {
+    let (here, there, late) = (sharing("a"), sharing("a"), sharing("a"));
+    there.try_acquire_in(Some("search"), &[]).unwrap().settle(&limited(600));
+    let rest = there.take_news(clock(1000), 9);
+    late.apply(&rest, clock(1000));
+    // Where the reset is made, nothing is known of the scope.
+    advance(secs(1)).await;
+    here.reset(id("a")).unwrap();
+    tell(&here, &there, 2000);
+    assert!(lends(&there, "search"));
+    // The scope's rest is void for those too who hear of it late.
+    assert!(lends(&late, "search"));
+    read(&there, &late, 2000);
+    assert!(lends(&late, "search"));
+    // And where it is only read after the reset was made, by nobody who knew of it.
+    assert!(lends(&here, "search"));
+    drop((here.take_unread(), here.take_news(clock(2000), 9)));
+    here.apply(&rest, clock(2000));
+    assert!(lends(&here, "search"));
+    assert_eq!(here.take_news(clock(2000), 9).len(), 1, "and then it is told for the scope");
+    here.disable(id("a")).unwrap();
+    assert_eq!(here.untold(), 1, "a bar is told once");
+    tell(&here, &there, 2000);
+    assert!(!lends(&there, "search"));
+    assert_eq!(there.untold(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rejection_is_told_for_all_scopes_at_once() {
+    let (here, there) = (sharing("a"), sharing("a"));
+    for pool in [&here, &there] {
+        assert!(lends(pool, "search") && lends(pool, "core"));
+        drop(pool.take_unread());
+    }
+    here.try_acquire_in(Some("search"), &[]).unwrap().settle(&Report::new(Outcome::Rejected));
+    assert_eq!(tell(&here, &there, 1000), 2, "for the scope, and for all");
+    assert_eq!(there.untold(), 0);
+    assert!(!lends(&there, "search") && !lends(&there, "core") && there.try_acquire(&[]).is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_groups_rest_is_shared_and_so_are_its_end_and_its_reset() {
+    let grouped = || {
+        let mut specs = crate::support::specs("a b c");
+        specs[..2].iter_mut().for_each(|spec| spec.group = Some("org".to_owned()));
+        let pool = TokenManager::new("tests", PoolParams::default(), specs, IdKey::from_bytes(b"tests"));
+        pool.share();
+        pool
+    };
+    let states = |pool: &TokenManager| pool.snapshot().iter().map(|it| it.state).collect::<Vec<_>>();
+    let (here, there) = (grouped(), grouped());
+    here.try_acquire(&[id("c")]).unwrap().settle(&limited(60));
+    assert_eq!(tell(&here, &there, 1000), 2, "of the token and of the group");
+    assert_eq!(states(&there), [State::Cooling, State::Cooling, State::Ready]);
+    assert_eq!(there.untold(), 0);
+
+    advance(secs(60)).await;
+    here.try_acquire(&[id("c")]).unwrap().settle(&Report::new(Outcome::Success));
+    tell(&here, &there, 61_000);
+    assert_eq!(states(&there), [State::Ready; 3]);
+
+    // A refusal at one, a reset at the other.
+    here.try_acquire(&[id("c")]).unwrap().settle(&limited(60));
+    tell(&here, &there, 61_000);
+    assert_eq!(states(&there)[..2], [State::Cooling; 2]);
+    advance(secs(1)).await;
+    there.reset_all();
+    tell(&there, &here, 62_000);
+    assert_eq!(states(&here), [State::Ready; 3]);
+    // And it comes to the same for who hears all that later, in any order.
+    here.tell_all();
+    there.tell_all();
+    let (late, later) = (grouped(), grouped());
+    let (one, other) = (here.take_news(clock(62_000), 99), there.take_news(clock(62_000), 99));
+    for (pool, all) in [(&late, [&one, &other]), (&later, [&other, &one])] {
+        all.into_iter().for_each(|news| pool.apply(news, clock(62_000)));
+    }
+    assert_eq!((states(&late), states(&later)), (vec![State::Ready; 3], vec![State::Ready; 3]));
+    assert_eq!(late.places().len(), 4, "three tokens and a group");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_group_outlives_a_reload_and_another_key() {
+    let grouped = || {
+        let mut specs = crate::support::specs("a b");
+        specs.iter_mut().for_each(|spec| spec.group = Some("org".to_owned()));
+        specs
+    };
+    let pool = TokenManager::new("tests", PoolParams::default(), grouped(), IdKey::from_bytes(b"tests"));
+    pool.share();
+    let before = pool.places();
+    pool.try_acquire(&[]).unwrap().settle(&limited(60));
+    pool.reload(grouped());
+    pool.rekey(&IdKey::from_bytes(b"another"));
+    let after = pool.places();
+    assert_eq!((before.len(), after.len()), (3, 3));
+    assert_eq!(before[2], after[2], "a group's id is made without the key");
+    let told = pool.take_news(clock(0), 9);
+    assert_eq!(told.len(), 2);
+    assert!(told.iter().all(|news| after.iter().any(|place| place.id == news.id)));
 }

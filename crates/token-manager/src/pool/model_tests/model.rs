@@ -32,6 +32,8 @@ struct Gate {
     recent: Vec<(usize, u64, u64)>,
     blamed: Vec<usize>,
     since: u64,
+    /// Who was pardoned when it opened last, and was not refused since.
+    pardoned: Vec<usize>,
     acquitted_until: u64,
 }
 
@@ -266,11 +268,15 @@ impl Model {
                 let blamed = std::mem::take(&mut self.gate.blamed);
                 self.open_gate(next);
                 let kind = self.gate.kind;
+                self.gate.pardoned =
+                    if kind == Some(Reason::RateLimited) { blamed.clone() } else { Vec::new() };
                 for name in blamed.into_iter().filter(|_| kind == Some(Reason::RateLimited)) {
                     let next = self.next_era();
                     let Some(token) = self.token(name) else { continue };
                     if matches!(token.why, Some(Reason::RateLimited | Reason::QuotaEmpty)) {
+                        let failures = token.failures;
                         token.recover();
+                        token.failures = failures;
                         token.ramp = 2;
                         token.era = next;
                     }
@@ -310,6 +316,10 @@ impl Model {
                 gate.blamed.push(name);
             }
             return None;
+        }
+        if gate.pardoned.contains(&name) {
+            gate.pardoned.retain(|&pardoned| pardoned != name);
+            gate.acquitted_until = now + 60_000;
         }
         if gate.kind != Some(kind) {
             gate.recent.clear();
@@ -558,9 +568,10 @@ impl Token {
         if self.why == Some(Reason::RateLimited) {
             self.recover();
             self.ramp = 2;
-        } else if self.rest.is_some() || self.failures > 0 {
+        } else if self.rest.is_some() || self.ramp == 0 || self.rejections > 0 {
             self.recover();
-        } else if self.ramp > 0 {
+        } else {
+            self.failures = 0;
             self.ramp = if self.ramp == 16 { 0 } else { self.ramp + 1 };
         }
     }

@@ -3,6 +3,7 @@
 use super::{Generation, Health, Moment, Record};
 use crate::Reason;
 use crate::news::SLACK;
+use crate::pool::ledger::{Age, Rests};
 
 /// A rest as it is shared, without the moment at which it began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,16 +15,8 @@ pub(in crate::pool) struct Shared {
     pub(in crate::pool) worn_out: bool,
 }
 
-/// How a rest that others tell stands to the latest one known here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::pool) enum Age {
-    Newer,
-    Known,
-}
-
-impl Record {
-    /// The rest to tell of; none when the token is ready.
-    pub(in crate::pool) fn shared(&self) -> Option<Shared> {
+impl Rests for Record {
+    fn shared(&self) -> Option<Shared> {
         let reason = self.reason.filter(|_| self.health != Health::Ready)?;
         Some(Shared {
             until: self.until,
@@ -34,40 +27,45 @@ impl Record {
         })
     }
 
-    pub(in crate::pool) fn is_barred(&self) -> bool {
-        self.disabled
-    }
-
-    /// Whether there is anything that a reset would forget.
-    pub(in crate::pool) fn is_marked(&self) -> bool {
+    fn is_marked(&self) -> bool {
         self.health != Health::Ready || self.failures > 0
     }
 
-    /// Whether its rest, if it has one, is over at `at`.
-    pub(in crate::pool) fn rests_no_longer_than(&self, at: Moment) -> bool {
+    fn rests_no_longer_than(&self, at: Moment) -> bool {
         self.until <= at
     }
 
-    /// Takes a rest that others tell. Where it ends later than what is known, by more than clocks differ,
-    /// leases that are out belong to the time before it. Rests are counted where they began: not here.
-    pub(in crate::pool) fn rest_elsewhere(&mut self, told: &Shared, age: Age, next: Generation) {
-        let was_ready = self.health == Health::Ready;
-        if age == Age::Newer || was_ready {
+    fn rest_elsewhere(&mut self, told: &Shared, age: Age, next: Generation) -> bool {
+        let is_later = self.health == Health::Ready || told.until > self.until.after(SLACK);
+        let is_same = told.until.after(SLACK) >= self.until;
+        let is_taken = is_later || is_same && age == Age::Newer;
+        if is_taken {
             self.failures = told.failures;
             self.rejections = told.rejections;
             self.reason = Some(told.reason);
             self.health = if told.worn_out { Health::WornOut } else { Health::Resting };
         }
-        if was_ready || told.until > self.until.after(SLACK) {
-            self.until = self.until.max(told.until);
+        if is_later {
+            self.until = told.until;
             self.generation = next;
             self.probe_out = false;
         }
+        is_taken
     }
 
-    /// A probe elsewhere has succeeded. Leases that are out may still tell otherwise.
-    pub(in crate::pool) fn recover_elsewhere(&mut self) {
+    fn reset_elsewhere(&mut self, next: Generation) {
+        self.reset(next);
+    }
+
+    /// Leases that are out may still tell otherwise.
+    fn recover_elsewhere(&mut self, _next: Generation) {
         self.recover();
+    }
+}
+
+impl Record {
+    pub(in crate::pool) fn is_barred(&self) -> bool {
+        self.disabled
     }
 
     /// An operator has barred the token elsewhere.

@@ -1,0 +1,290 @@
+mod meter;
+mod search;
+#[cfg(test)]
+mod tests;
+mod usage;
+
+use core::time::Duration;
+
+use meter::{Meter, Timing};
+use search::{faster, stepped_back};
+use usage::{Epoch, Recent, Trial};
+
+/// What a token's refusals have taught of the limit that its upstream holds it to, and the pace that follows.
+///
+/// A limit is met by being refused, and every refusal tells something: so many calls were granted since the one
+/// before. For a token bucket that is its rate, exactly; for a window it is a lower bound, and the pace at which
+/// the refusal came is an upper one. The pace is searched between the two, then a little above, at intervals that
+/// grow with what a refusal costs: after a block of a minute a pool looks for more every half hour, 4 % at a time.
+///
+/// Made at a token's first refusal, and paces nothing until the limit can be told. It holds a few numbers and
+/// reads no clock: every `now` is the time since any fixed start, and one that goes back counts as standing still.
+///
+/// - [`allows_from`](Self::allows_from) is when the pace allows the next lend: a generic cell rate algorithm whose
+///   credit is learned too, since a bucket keeps what was not used and a window does not.
+/// - [`lent`](Self::lent), [`refused`](Self::refused) and [`succeeded`](Self::succeeded) are told what happened.
+/// - A [`Lesson`] is what the refusal of one token teaches the others of about the same pace.
+///
+/// ```
+/// use core::time::Duration;
+/// use tidegate_backoff_core::Pace;
+///
+/// // A bucket of 2 calls a second and a burst of 20: the first refusal, then one after 40 calls and 20 s.
+/// let mut pace = Pace::new(20, Duration::ZERO, Duration::ZERO);
+/// pace.refused(Duration::ZERO);
+/// assert_eq!(pace.interval(), None);
+/// for call in 1..=40 {
+///     let now = Duration::from_millis(500) * call;
+///     pace.lent(now);
+///     pace.succeeded(now);
+/// }
+/// pace.lent(Duration::from_secs(20));
+/// pace.refused(Duration::from_secs(20));
+/// assert_eq!(pace.interval(), Some(Duration::from_millis(500)));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pace {
+    meter: Meter,
+    known: Known,
+    /// The interval at which the whole limit is used; 0 while there is no pace.
+    whole: u64,
+    /// The slowest interval that is known to be safe, or believed so.
+    safe: u64,
+    /// The interval at which a refusal came.
+    risky: u64,
+    trial: Trial,
+    epoch: Epoch,
+    recent: Recent,
+    /// When the rest began that still lasts.
+    refused_at: Option<u64>,
+    /// How long the latest rest lasted, from its refusal to the next success.
+    cost: u64,
+    /// What was granted before the latest rest.
+    granted: u32,
+    /// About how many calls a window holds, where refusals are dear; 0 where that is not known.
+    window: u32,
+    /// How much of it is paced, in thousandths: the rest may be used in bursts.
+    share: u32,
+    /// Refusals that came too soon after one another to tell a rate.
+    strikes: u32,
+    /// Raises in a row beyond what was ever refused.
+    growth: u32,
+    /// How many trials to let pass before credit is tried again, and how many to the next.
+    wary: (u32, u32),
+    /// The latest lend used credit.
+    early: bool,
+    /// Before the first refusal: lends, and in how long.
+    first: (u32, u64),
+}
+
+/// How much is known of the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// Nothing: no pace.
+    Nothing,
+    /// What was lent before the first refusal, which had a dear rest.
+    Usual,
+    /// A rate that was granted, rests included: the limit may be far above.
+    Floor,
+    /// A rate that was refused.
+    Ceiling,
+}
+
+/// What one token's refusal, or its return, says of others that are held to the same limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "a lesson is for the other tokens"]
+pub struct Lesson {
+    /// The pace that the token had.
+    pace: u64,
+    /// The pace that it has now.
+    now: u64,
+    /// Whether that is known from a refusal of another.
+    known: Known,
+    /// What the refusal has cost, once it is over.
+    cost: Option<u64>,
+    window: u32,
+}
+
+impl Pace {
+    /// At a token's first refusal: `lends` is how many calls were made with it up to now, in `age` at most.
+    pub fn new(lends: u32, age: Duration, now: Duration) -> Self {
+        let now = nanos(now);
+        Self {
+            meter: Meter::UNPACED,
+            known: Known::Nothing,
+            whole: 0,
+            safe: 0,
+            risky: 0,
+            trial: Trial::from(now),
+            epoch: Epoch { granted: 1, ..Epoch::idle(now) },
+            recent: Recent::new(lends, now),
+            refused_at: None,
+            cost: 0,
+            granted: 0,
+            window: 0,
+            share: Self::WHOLE,
+            strikes: 0,
+            growth: 0,
+            wary: (0, 1),
+            early: false,
+            first: (lends, nanos(age)),
+        }
+    }
+
+    /// The time between two lends at which the whole limit is used; none while nothing is known.
+    pub fn interval(&self) -> Option<Duration> {
+        self.is_paced().then(|| Duration::from_nanos(self.whole))
+    }
+
+    /// From when the pace allows a lend, which may be long past.
+    pub const fn allows_from(&self) -> Duration {
+        Duration::from_nanos(self.meter.allows_from())
+    }
+
+    /// The moment from which the pace allows lend number `nth` (0 is the next), if each is made as soon as it may
+    /// be, and the first not before `from`.
+    pub const fn serves_at(&self, nth: u32, from: Duration) -> Duration {
+        Duration::from_nanos(self.meter.serves_at(nth, nanos(from)))
+    }
+
+    /// Whether it rests: it was refused, and no success has followed. The success has to be told.
+    pub const fn is_resting(&self) -> bool {
+        self.refused_at.is_some()
+    }
+
+    /// Whether a refusal now is more than the limit that is known can explain: it comes though the token was used at
+    /// less than two thirds of its pace of late.
+    pub const fn is_surprised(&self) -> bool {
+        self.is_paced() && self.recent.mean / 3 * 2 > self.whole
+    }
+
+    const fn is_paced(&self) -> bool {
+        self.whole != 0
+    }
+
+    /// A lend.
+    pub fn lent(&mut self, now: Duration) {
+        let now = nanos(now);
+        let gap = now.saturating_sub(self.recent.last);
+        let timing = self.meter.timing(now);
+        if self.refused_at.is_none() {
+            let unused = if self.is_paced() { self.meter.was_unused(now) } else { self.recent.is_idle(gap) };
+            if unused {
+                self.epoch = Epoch::idle(now);
+            }
+            self.recent.note(gap, self.epoch.granted);
+        }
+        self.recent.last = now;
+        self.epoch.granted = self.epoch.granted.saturating_add(1);
+        self.trial.lends = self.trial.lends.saturating_add(1);
+        if !self.is_paced() {
+            return;
+        }
+        self.trial.note(timing);
+        self.early = self.meter.is_early(now);
+        self.meter.lend(now);
+        self.share_window(timing == Timing::Tight, timing == Timing::Idle);
+        if self.refused_at.is_none() {
+            self.end_trial(now);
+        }
+    }
+
+    /// A lend that was never used.
+    pub fn taken_back(&mut self) {
+        self.epoch.granted = self.epoch.granted.saturating_sub(1);
+        self.trial.lends = self.trial.lends.saturating_sub(1);
+        self.meter.take_back();
+    }
+
+    /// The upstream has refused a call for its rate. Returns what that says of others.
+    pub fn refused(&mut self, now: Duration) -> Option<Lesson> {
+        let now = nanos(now);
+        self.epoch.granted = self.epoch.granted.saturating_sub(1);
+        let (pace, knew) = (self.whole, matches!(self.known, Known::Floor | Known::Ceiling));
+        if self.refused_at.is_none() {
+            self.refused_at = Some(now);
+            self.learn(now);
+            self.growth = 0;
+            self.trial = Trial::from(now);
+        }
+        self.meter.empty(now);
+        (knew && self.is_dear() && self.whole > pace).then(|| self.lesson(pace, None))
+    }
+
+    /// A call has succeeded that was lent after the latest refusal. Returns what the end of a rest says of others.
+    pub fn succeeded(&mut self, now: Duration) -> Option<Lesson> {
+        let refused_at = self.refused_at.take()?;
+        let now = nanos(now);
+        self.cost = now.saturating_sub(refused_at);
+        if self.known == Known::Nothing {
+            self.guess(now);
+        } else if self.is_dear() {
+            // What was lent before the block is in no window any more.
+            self.recent.mean = self.whole;
+            if self.known == Known::Ceiling {
+                self.slow_down_to(stepped_back(self.risky));
+            }
+            self.size_window();
+        } else {
+            self.apply();
+        }
+        self.trial = Trial::from(now);
+        self.is_paced().then(|| self.lesson(self.whole, Some(self.cost)))
+    }
+
+    /// What another token has learned. It counts where this one has about the same pace, or may have.
+    pub fn heed(&mut self, lesson: &Lesson, now: Duration) {
+        let now = nanos(now);
+        if lesson.known == Known::Ceiling && self.may_be(lesson.now) {
+            self.adopt(lesson, now);
+            return;
+        }
+        let alike = self.whole.abs_diff(lesson.pace) < lesson.pace / 10;
+        if !alike || self.refused_at.is_some() || matches!(self.known, Known::Nothing | Known::Usual) {
+            return;
+        }
+        if self.is_dear() && lesson.cost.is_none() && self.whole < lesson.now {
+            self.known = Known::Ceiling;
+            self.risky = self.risky.max(lesson.pace);
+            self.slow_down_to(lesson.now);
+            self.growth = 0;
+            self.trial = Trial::from(now);
+            // Its window is as full as the other's was.
+            self.meter.hold(now, 4);
+        }
+        self.cost = lesson.cost.unwrap_or(self.cost);
+    }
+
+    fn lesson(&self, pace: u64, cost: Option<u64>) -> Lesson {
+        Lesson { pace, now: self.whole, known: self.known, cost, window: self.window }
+    }
+
+    /// Whether this may be its limit too, by what little is known of it.
+    fn may_be(&self, interval: u64) -> bool {
+        match self.known {
+            Known::Nothing | Known::Ceiling => false,
+            Known::Usual => interval > self.whole && interval / 4 < self.whole,
+            Known::Floor => interval > self.risky && interval < self.safe,
+        }
+    }
+
+    fn adopt(&mut self, lesson: &Lesson, now: u64) {
+        self.known = Known::Ceiling;
+        self.whole = lesson.now;
+        self.window = lesson.window;
+        self.share = Self::WHOLE;
+        self.recent.mean = lesson.now;
+        self.safe = self.safe.max(lesson.now);
+        self.risky = faster(lesson.now, 30);
+        self.growth = 0;
+        self.trial = Trial::from(now);
+        self.apply();
+        self.meter.empty(now);
+    }
+}
+
+const fn nanos(time: Duration) -> u64 {
+    let nanos = time.as_nanos();
+    #[expect(clippy::cast_possible_truncation, reason = "compared before")]
+    if nanos > u64::MAX as u128 { u64::MAX } else { nanos as u64 }
+}

@@ -1,0 +1,96 @@
+//! How a token was used: what its refusals are read against.
+
+use super::meter::Timing;
+
+/// What was granted since when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Epoch {
+    pub(super) since: u64,
+    pub(super) granted: u32,
+    pub(super) begins: Begins,
+}
+
+/// What stood at an epoch's beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Begins {
+    /// A refusal: nothing was left.
+    Empty,
+    /// A time without use: nobody knows how much was saved up.
+    Idle,
+}
+
+impl Epoch {
+    pub(super) const fn empty(now: u64) -> Self {
+        Self { since: now, granted: 0, begins: Begins::Empty }
+    }
+
+    pub(super) const fn idle(now: u64) -> Self {
+        Self { since: now, granted: 0, begins: Begins::Idle }
+    }
+
+    /// The mean time between two grants.
+    pub(super) fn mean(&self, now: u64) -> u64 {
+        (now.saturating_sub(self.since) / u64::from(self.granted.max(1))).max(1)
+    }
+}
+
+/// The mean interval of the latest lends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Recent {
+    pub(super) last: u64,
+    /// 0 before the second lend.
+    pub(super) mean: u64,
+    /// Over about how many lends: half of what a window seems to hold, so that the mean lags as a window's own does.
+    span: u32,
+}
+
+impl Recent {
+    pub(super) fn new(lends: u32, now: u64) -> Self {
+        Self { last: now, mean: 0, span: 8 }.over(lends)
+    }
+
+    pub(super) fn over(self, window: u32) -> Self {
+        Self { span: (window / 2).clamp(8, 4096), ..self }
+    }
+
+    pub(super) fn note(&mut self, gap: u64, granted: u32) {
+        let over = u64::from(granted.clamp(2, self.span));
+        self.mean = if self.mean == 0 { gap } else { self.mean - self.mean / over + gap / over };
+    }
+
+    /// Whether nobody wanted the token for as long as this gap, by the use before it.
+    pub(super) fn is_idle(&self, gap: u64) -> bool {
+        const SECOND: u64 = 1_000_000_000;
+        gap > self.mean.saturating_mul(4).max(SECOND)
+    }
+}
+
+/// A pace is kept for a while before it counts as granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Trial {
+    since: u64,
+    pub(super) lends: u32,
+    pub(super) idle: bool,
+    pub(super) tight: bool,
+}
+
+impl Trial {
+    pub(super) const fn from(now: u64) -> Self {
+        Self { since: now, lends: 0, idle: false, tight: false }
+    }
+
+    pub(super) fn note(&mut self, timing: Timing) {
+        self.tight |= timing == Timing::Tight;
+        self.idle |= timing == Timing::Idle;
+    }
+
+    pub(super) const fn lasted(&self, now: u64) -> u64 {
+        now.saturating_sub(self.since)
+    }
+
+    /// Whether so many percent of a pace were used.
+    pub(super) const fn used(&self, percent: u64, interval: u64, now: u64) -> bool {
+        let used = interval.saturating_mul(self.lends as u64);
+        used.saturating_mul(100) >= self.lasted(now).saturating_mul(percent)
+    }
+}

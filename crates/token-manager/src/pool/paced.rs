@@ -1,0 +1,91 @@
+//! What refusals teach of the limits behind them: how fast each token is used from then on.
+
+use std::time::Duration;
+
+use tidegate_backoff_core::{Lesson, Pace};
+
+use super::{Effect, Limits, Loan, Moment, Pool};
+use crate::{Outcome, Pacing, Report};
+
+/// Whether a refusal is what the token's own limit, as far as it is known, lets expect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Surprise {
+    Expected,
+    Unexpected,
+}
+
+impl Pool {
+    /// How many tokens hear of what one has learned: those after it in the settings' order. A dear refusal is
+    /// spared them then, and in a large pool it need not be spared to all.
+    const HEARERS: usize = 32;
+
+    /// Whether any token has a pace.
+    pub(super) fn is_paced(&self) -> bool {
+        self.paced > 0
+    }
+
+    /// How long a wait may be that is worth to begin, where it is less than allowed. A paced pool serves at its
+    /// pace however many wait: a longer queue would not make it more, only later.
+    pub(crate) fn patience(&self) -> Option<Duration> {
+        self.is_paced().then(|| self.params.max_wait / 20 * 7)
+    }
+
+    /// What a report teaches of the token's limit, and of others'.
+    pub(super) fn learn(&mut self, loan: &Loan, report: &Report, effect: Effect, now: Moment) -> Surprise {
+        let limited = report.outcome == Outcome::Limited;
+        let succeeded = report.outcome == Outcome::Success && effect != Effect::Nothing;
+        if self.params.pacing == Pacing::Off || !(limited || succeeded) {
+            return Surprise::Unexpected;
+        }
+        let Some(index) = self.place(loan.entry.id()) else { return Surprise::Unexpected };
+        let record = &mut self.records[index];
+        let at = now.as_duration();
+        let mut surprise = Surprise::Unexpected;
+        let was_paced = record.pace().is_some_and(is_paced);
+        let lesson = if limited {
+            if was_paced && !record.pace().is_some_and(Pace::is_surprised) {
+                surprise = Surprise::Expected;
+            }
+            let lends = u32::try_from(record.requests).unwrap_or(u32::MAX);
+            // The pool's age is the token's at most.
+            Limits::with_pace(&mut record.limits).get_or_insert_with(|| Pace::new(lends, at, at)).refused(at)
+        } else {
+            record.pace_mut().and_then(|pace| pace.succeeded(at))
+        };
+        if !was_paced && record.pace().is_some_and(is_paced) {
+            self.paced += 1;
+        }
+        self.refresh(index);
+        if let Some(lesson) = lesson {
+            self.pass_on(index, &lesson, at);
+        }
+        surprise
+    }
+
+    fn pass_on(&mut self, teacher: usize, lesson: &Lesson, at: Duration) {
+        let tokens = self.records.len();
+        for step in 1..tokens.min(Self::HEARERS + 1) {
+            let index = (teacher + step) % tokens;
+            if let Some(pace) = self.records[index].pace_mut() {
+                pace.heed(lesson, at);
+                self.refresh(index);
+            }
+        }
+    }
+
+    /// An operator has reset the token: its limit may be another.
+    pub(super) fn forget_pace(&mut self, index: usize) {
+        let record = &mut self.records[index];
+        self.paced -= usize::from(record.pace().is_some_and(is_paced));
+        record.limits = Limits::unpaced(record.limits.take());
+    }
+
+    /// After a change of tokens or parameters.
+    pub(super) fn count_paced(&mut self) {
+        self.paced = self.records.iter().filter(|record| record.pace().is_some_and(is_paced)).count();
+    }
+}
+
+fn is_paced(pace: &Pace) -> bool {
+    pace.interval().is_some()
+}
