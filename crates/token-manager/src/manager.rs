@@ -349,8 +349,9 @@ impl Wakers {
 }
 
 impl Drop for Wakers {
+    #[inline]
     fn drop(&mut self) {
-        self.0.drain(..).for_each(Waker::wake);
+        std::mem::take(&mut self.0).into_iter().for_each(Waker::wake);
     }
 }
 

@@ -152,7 +152,14 @@ impl Desk {
     /// come in time any more; and sees to it that the heads wake when the next token's time comes.
     ///
     /// Where both those who want just this token and those who take any wait for it, they are lent it by turns.
+    #[inline]
     pub(super) fn serve(&mut self, now: Instant, wakers: &mut Wakers) {
+        if !self.any.queue.is_empty() || !self.pinned.is_empty() {
+            self.serve_lines(now, wakers);
+        }
+    }
+
+    fn serve_lines(&mut self, now: Instant, wakers: &mut Wakers) {
         let Self { pool, any, pinned, draws, .. } = self;
         for line in pinned.iter_mut().filter(|line| line.turn == Turn::Own) {
             line.serve_head(pool, 0, now, wakers);
