@@ -54,6 +54,8 @@ pub struct Pace {
     risky: u64,
     trial: Trial,
     epoch: Epoch,
+    /// The mean intervals of the latest epochs between two refusals, 0 for none.
+    means: [u64; 4],
     recent: Recent,
     /// When the rest began that still lasts.
     refused_at: Option<u64>,
@@ -117,6 +119,7 @@ impl Pace {
             risky: 0,
             trial: Trial::from(now),
             epoch: Epoch { granted: 1, ..Epoch::idle(now) },
+            means: [0; 4],
             recent: Recent::new(lends, now),
             refused_at: None,
             cost: 0,

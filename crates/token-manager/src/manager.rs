@@ -4,6 +4,7 @@ mod desk;
 mod draws;
 mod lanes;
 mod line;
+mod rush;
 mod share;
 mod waiting;
 

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use super::Wakers;
 use super::draws::Draws;
 use super::line::{Line, Turn};
+use super::rush::{First, Rush};
 use crate::entry::Home;
 use crate::pool::{Forecast, Loan, Pool};
 use crate::wait_queue::{Others, Ticket};
@@ -25,6 +26,7 @@ pub(super) struct Desk {
     /// Those who want one token and no other: a line for each such token. One whose token is not there keeps
     /// nobody else from his.
     pinned: Vec<Line>,
+    rush: Rush,
     draws: Draws,
     /// Who is woken when there are news to tell.
     pub(super) courier: Option<Waker>,
@@ -53,7 +55,14 @@ impl Desk {
 
     /// Nobody waits yet.
     pub(super) fn over(pool: Pool) -> Self {
-        Self { pool, any: Line::new(None), pinned: Vec::new(), draws: Draws::new(), courier: None }
+        Self {
+            pool,
+            any: Line::new(None),
+            pinned: Vec::new(),
+            rush: Rush::default(),
+            draws: Draws::new(),
+            courier: None,
+        }
     }
 
     /// How many wait.
@@ -99,30 +108,30 @@ impl Desk {
             return Asked::Answered(Ok(loan));
         }
         let params = *self.pool.params();
+        let first = if self.waiting() == 0 { First::Yes } else { First::No };
+        let in_a_rush = self.rush.joins(first, params.max_wait, now);
         let client = ask.client.unwrap_or_default();
         let give_up = later(now, ask.max_wait.min(params.max_wait));
         let give_up = ask.deadline.map_or(give_up, |deadline| give_up.min(deadline));
         let refused = params.when_exhausted == WhenExhausted::Fail
             || give_up <= now
             || self.waiting() + elsewhere >= params.max_waiting
-            || self.is_hopeless(ask.only, client, give_up, now);
+            || match self.pool.patience().filter(|_| !in_a_rush) {
+                Some(patience) => {
+                    self.stands_too_long(ask.only, client, give_up.min(later(now, patience)), now)
+                }
+                None => self.forecast(ask.only, client, Others::Stay, now).is_later_than(give_up),
+            };
         if refused {
             return Asked::Answered(Err(self.exhausted(ask.only, client, now)));
         }
         Asked::Waiting(self.line(ask.only).queue.push(client, ask.tried, give_up), give_up)
     }
 
-    /// Whether to wait is not worth it: no token can be expected by then, or none soon enough in a pool that is
-    /// paced. There it is worth less, since who is let wait takes the place of those who come later; so the other
-    /// clients are believed to go on asking.
-    fn is_hopeless(&mut self, only: Option<TokenId>, client: &str, give_up: Instant, now: Instant) -> bool {
-        match self.pool.patience() {
-            None => self.forecast(only, client, Others::Stay, now).is_later_than(give_up),
-            Some(patience) => {
-                let at = give_up.min(later(now, patience));
-                self.forecast(only, client, Others::Come, now).is_later_than(at)
-            }
-        }
+    /// Whether a queue stands from which one of this client would not come out by then. In a pool that is paced, who
+    /// waits takes the place of those who come later: so the other clients are believed to go on asking.
+    fn stands_too_long(&mut self, only: Option<TokenId>, client: &str, at: Instant, now: Instant) -> bool {
+        self.forecast(only, client, Others::Come, now).is_later_than(at)
     }
 
     /// How long one would wait who asks now.
@@ -154,12 +163,13 @@ impl Desk {
     /// Where both those who want just this token and those who take any wait for it, they are lent it by turns.
     #[inline]
     pub(super) fn serve(&mut self, now: Instant, wakers: &mut Wakers) {
-        if !self.any.queue.is_empty() || !self.pinned.is_empty() {
+        if self.waiting() > 0 {
             self.serve_lines(now, wakers);
         }
     }
 
     fn serve_lines(&mut self, now: Instant, wakers: &mut Wakers) {
+        self.rush.goes_on(now);
         let Self { pool, any, pinned, draws, .. } = self;
         for line in pinned.iter_mut().filter(|line| line.turn == Turn::Own) {
             line.serve_head(pool, 0, now, wakers);
