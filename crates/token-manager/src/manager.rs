@@ -1,6 +1,7 @@
 //! The pool among threads and tasks: the lock, the clock, the generator and the wait queue.
 
 mod desk;
+mod draws;
 mod lanes;
 mod line;
 mod rush;
@@ -355,8 +356,9 @@ impl Wakers {
 }
 
 impl Drop for Wakers {
+    #[inline]
     fn drop(&mut self) {
-        self.0.drain(..).for_each(Waker::wake);
+        std::mem::take(&mut self.0).into_iter().for_each(Waker::wake);
     }
 }
 

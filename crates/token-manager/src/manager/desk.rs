@@ -6,6 +6,7 @@ use std::task::Waker;
 use tokio::time::Instant;
 
 use super::Wakers;
+use super::draws::Draws;
 use super::line::{Line, Turn};
 use super::rush::{First, Rush};
 use crate::entry::Home;
@@ -26,7 +27,7 @@ pub(super) struct Desk {
     /// nobody else from his.
     pinned: Vec<Line>,
     rush: Rush,
-    random: fastrand::Rng,
+    draws: Draws,
     /// Who is woken when there are news to tell.
     pub(super) courier: Option<Waker>,
 }
@@ -59,7 +60,7 @@ impl Desk {
             any: Line::new(None),
             pinned: Vec::new(),
             rush: Rush::default(),
-            random: fastrand::Rng::new(),
+            draws: Draws::new(),
             courier: None,
         }
     }
@@ -96,13 +97,13 @@ impl Desk {
 
     /// Lends a ready token that is not among `tried`, or refuses.
     pub(super) fn try_lend(&mut self, tried: &[TokenId], now: Instant) -> Answer {
-        let entropy = self.random.u64(..);
+        let entropy = self.draws.next(&self.pool);
         self.pool.lend_untried(tried, entropy, now).ok_or_else(|| self.exhausted(None, "", now))
     }
 
     /// Lends, lets wait, or refuses. `elsewhere` is how many wait in other lanes.
     pub(super) fn ask(&mut self, ask: &Ask<'_>, elsewhere: usize, now: Instant) -> Asked {
-        let entropy = self.random.u64(..);
+        let entropy = self.draws.next(&self.pool);
         if let Some(loan) = self.pool.lend_for(ask.only, ask.tried, entropy, now) {
             return Asked::Answered(Ok(loan));
         }
@@ -160,17 +161,21 @@ impl Desk {
     /// come in time any more; and sees to it that the heads wake when the next token's time comes.
     ///
     /// Where both those who want just this token and those who take any wait for it, they are lent it by turns.
+    #[inline]
     pub(super) fn serve(&mut self, now: Instant, wakers: &mut Wakers) {
-        if self.waiting() == 0 {
-            return;
+        if self.waiting() > 0 {
+            self.serve_lines(now, wakers);
         }
+    }
+
+    fn serve_lines(&mut self, now: Instant, wakers: &mut Wakers) {
         self.rush.goes_on(now);
-        let Self { pool, any, pinned, random, .. } = self;
+        let Self { pool, any, pinned, draws, .. } = self;
         for line in pinned.iter_mut().filter(|line| line.turn == Turn::Own) {
             line.serve_head(pool, 0, now, wakers);
         }
         while !any.queue.is_empty() {
-            let Some(lent) = any.serve_head(pool, random.u64(..), now, wakers) else { break };
+            let Some(lent) = any.serve_head(pool, draws.next(pool), now, wakers) else { break };
             if let Some(line) = pinned.iter_mut().find(|line| line.only == Some(lent)) {
                 line.turn = Turn::Own;
             }

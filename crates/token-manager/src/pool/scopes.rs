@@ -91,12 +91,11 @@ impl Pool {
         let generation = if record.rests(moment) { super::Generation(0) } else { record.generation };
         let loan = Loan {
             entry: loan.entry.clone(),
-            generation,
+            own: super::Pass::ordinary(generation),
             lane: self.lane,
             index: super::small(index),
             epoch: self.epoch,
             lent: loan.lent,
-            is_probe: false,
             passes: [super::Pass::NONE; 2],
         };
         self.settle(&loan, report, now)
