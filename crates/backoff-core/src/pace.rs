@@ -61,7 +61,7 @@ pub struct Pace {
     recent: Recent,
     /// When the rest began that still lasts.
     refused_at: Option<u64>,
-    /// When it was to end.
+    /// When it was to end; 0 where that was not told.
     rests_until: u64,
     /// How long the latest rest lasted, from its refusal to the next success.
     cost: u64,
@@ -126,7 +126,7 @@ impl Pace {
             means: [0; 4],
             recent: Recent::new(lends, now),
             refused_at: None,
-            rests_until: now,
+            rests_until: 0,
             cost: 0,
             granted: 0,
             window: 0,
@@ -200,6 +200,7 @@ impl Pace {
     /// Whether nobody wanted the token for so long before a lend now that what was granted says little of the limit.
     fn was_unused(&self, now: u64) -> bool {
         match self.refused_at {
+            Some(_) if self.rests_until == 0 => false,
             Some(_) if self.is_paced() => now.saturating_sub(self.rests_until) > self.whole.saturating_mul(4),
             Some(_) => self.recent.is_idle(now.saturating_sub(self.rests_until)),
             None if self.is_paced() => self.meter.was_unused(now),
@@ -221,7 +222,7 @@ impl Pace {
         let (pace, knew) = (self.whole, matches!(self.known, Known::Floor | Known::Ceiling));
         if self.refused_at.is_none() {
             self.refused_at = Some(now);
-            self.rests_until = now;
+            self.rests_until = 0;
             self.learn(now);
             self.growth = 0;
             self.trial = Trial::from(now);
