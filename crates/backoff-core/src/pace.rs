@@ -231,8 +231,8 @@ impl Pace {
         (knew && self.is_dear() && self.whole > pace).then(|| self.lesson(pace, None))
     }
 
-    /// The token is not lent before then, for a refusal that was told before. What comes later is nothing that it has
-    /// cost: nobody asked.
+    /// The rest was over then: the token could have been lent. What comes later is nothing that the refusal has cost, since
+    /// nobody asked. Told before the lend that follows; without it, all time to the next success is the cost.
     pub fn rests_until(&mut self, until: Duration) {
         self.rests_until = self.rests_until.max(nanos(until));
     }

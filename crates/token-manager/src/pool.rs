@@ -294,15 +294,13 @@ impl Pool {
     }
 
     fn lend(&mut self, index: usize, now: Moment) -> Loan {
+        self.end_paces_rest(index);
         let record = &mut self.records[index];
         let own = record.lend(now);
         let mut passes = [self.blame.gate.pass(now), Pass::NONE];
-        let mut shared_rest = self.blame.gate.until();
         let group = record.group;
         if let Some(group) = group {
-            let gate = self.groups.gate(group);
-            passes[1] = gate.pass(now);
-            shared_rest = shared_rest.max(gate.until());
+            passes[1] = self.groups.gate(group).pass(now);
         }
         let loan = Loan {
             entry: Arc::clone(&record.entry),
@@ -314,7 +312,7 @@ impl Pool {
             passes,
         };
         if let Some(limits) = &mut record.limits {
-            limits.lend(self.frame, shared_rest, now);
+            limits.lend(self.frame, now);
         }
         if self.records[index].is_touched_by_lends() || self.params.max_concurrency != 0 {
             self.refresh(index);

@@ -45,13 +45,12 @@ impl Limits {
         window.map(|window| Box::new(Self { window: Some(window), ..Self::default() }))
     }
 
-    /// Counts a lend. Rests that the token took together with others ended at `shared_rest`.
-    pub(super) fn lend(&mut self, frame: Option<Frame>, shared_rest: Moment, now: Moment) {
+    /// Counts a lend.
+    pub(super) fn lend(&mut self, frame: Option<Frame>, now: Moment) {
         if let (Some(frame), Some(window)) = (frame, &mut self.window) {
             window.lend(frame, now);
         }
         if let Some(pace) = &mut self.pace {
-            pace.rests_until(shared_rest.as_duration());
             pace.lent(now.as_duration());
         }
     }

@@ -52,12 +52,8 @@ impl Pool {
                 surprise = Surprise::Expected;
             }
             let lends = u32::try_from(record.requests).unwrap_or(u32::MAX);
-            let rests_until = record.rests_until(now).unwrap_or(now);
             // The pool's age is the token's at most.
-            let pace = Limits::with_pace(&mut record.limits).get_or_insert_with(|| Pace::new(lends, at, at));
-            let lesson = pace.refused(at);
-            pace.rests_until(rests_until.as_duration());
-            lesson
+            Limits::with_pace(&mut record.limits).get_or_insert_with(|| Pace::new(lends, at, at)).refused(at)
         } else {
             record.pace_mut().and_then(|pace| pace.succeeded(at))
         };
@@ -69,6 +65,18 @@ impl Pool {
             self.pass_on(index, &lesson, at);
         }
         surprise
+    }
+
+    /// Before a lend: from when the token could have been lent, if it was refused and nobody knows yet that it works.
+    pub(super) fn end_paces_rest(&mut self, index: usize) {
+        let record = &self.records[index];
+        if record.pace().is_some_and(Pace::is_resting) {
+            let group = record.group.map_or(Moment::BEFORE, |group| self.groups.gate(group).until());
+            let until = record.until().max(self.blame.gate.until()).max(group);
+            if let Some(pace) = self.records[index].pace_mut().filter(|_| until > Moment::BEFORE) {
+                pace.rests_until(until.as_duration());
+            }
+        }
     }
 
     fn pass_on(&mut self, teacher: usize, lesson: &Lesson, at: Duration) {

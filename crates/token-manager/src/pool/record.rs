@@ -179,6 +179,11 @@ impl Record {
         (self.health != Health::Ready && self.until > now && !self.disabled).then_some(self.until)
     }
 
+    /// The end of the latest rest, over or not, until a success; before all time where there is none.
+    pub(super) fn until(&self) -> Moment {
+        self.until
+    }
+
     /// When it can be lent. Reads how many leases are out: the pool attends by then.
     pub(super) fn standing(&self, bounds: &Bounds, now: Moment) -> Standing {
         let gate = if let Way::From(until) = bounds.group { until } else { Moment::BEFORE };

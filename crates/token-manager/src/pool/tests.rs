@@ -6,6 +6,7 @@ mod forecast;
 mod groups;
 mod limits;
 mod operators;
+mod paced;
 mod probe;
 mod reload;
 mod rest;

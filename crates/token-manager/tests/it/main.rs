@@ -9,6 +9,7 @@ mod ends;
 mod fairness;
 mod learned;
 mod operate;
+mod paced;
 mod pinned;
 mod reload;
 mod renewal;
