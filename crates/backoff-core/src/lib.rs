@@ -61,4 +61,4 @@ pub use crate::delays::Delays;
 pub use crate::entropy::{Entropy, SplitMix64};
 pub use crate::exponential::Exponential;
 pub use crate::jitter::{Jitter, UnknownJitter};
-pub use crate::pace::{Lesson, Pace};
+pub use crate::pace::{Bound, LearnedLimit, Lesson, Pace};

@@ -1,3 +1,4 @@
+mod learned;
 mod meter;
 mod search;
 #[cfg(test)]
@@ -6,6 +7,7 @@ mod usage;
 
 use core::time::Duration;
 
+pub use learned::{Bound, LearnedLimit};
 use meter::Meter;
 use search::{faster, stepped_back};
 use usage::{Epoch, Recent, Trial};
@@ -54,10 +56,12 @@ pub struct Pace {
     risky: u64,
     trial: Trial,
     epoch: Epoch,
+    /// The mean intervals of the latest epochs between two refusals, 0 for none.
+    means: [u64; 4],
     recent: Recent,
     /// When the rest began that still lasts.
     refused_at: Option<u64>,
-    /// When it was to end.
+    /// When it was to end; 0 where that was not told.
     rests_until: u64,
     /// How long the latest rest lasted, from its refusal to the next success.
     cost: u64,
@@ -119,9 +123,10 @@ impl Pace {
             risky: 0,
             trial: Trial::from(now),
             epoch: Epoch { granted: 1, ..Epoch::idle(now) },
+            means: [0; 4],
             recent: Recent::new(lends, now),
             refused_at: None,
-            rests_until: u64::MAX,
+            rests_until: 0,
             cost: 0,
             granted: 0,
             window: 0,
@@ -186,20 +191,20 @@ impl Pace {
         self.early = self.meter.is_early(now);
         let lost = self.meter.lost(now);
         self.meter.lend(now);
-        self.share_window(timing, lost);
         if self.refused_at.is_none() {
+            self.share_window(timing, lost);
             self.end_trial(now);
         }
     }
 
     /// Whether nobody wanted the token for so long before a lend now that what was granted says little of the limit.
     fn was_unused(&self, now: u64) -> bool {
-        let since = if self.is_resting() { self.rests_until } else { self.recent.last };
-        let gap = now.saturating_sub(since);
-        match self.is_paced() {
-            false => self.recent.is_idle(gap),
-            true if self.is_resting() => gap > self.whole.saturating_mul(4),
-            true => self.meter.was_unused(now),
+        match self.refused_at {
+            Some(_) if self.rests_until == 0 => false,
+            Some(_) if self.is_paced() => now.saturating_sub(self.rests_until) > self.whole.saturating_mul(4),
+            Some(_) => self.recent.is_idle(now.saturating_sub(self.rests_until)),
+            None if self.is_paced() => self.meter.was_unused(now),
+            None => self.recent.is_idle(now.saturating_sub(self.recent.last)),
         }
     }
 
@@ -217,7 +222,7 @@ impl Pace {
         let (pace, knew) = (self.whole, matches!(self.known, Known::Floor | Known::Ceiling));
         if self.refused_at.is_none() {
             self.refused_at = Some(now);
-            self.rests_until = u64::MAX;
+            self.rests_until = 0;
             self.learn(now);
             self.growth = 0;
             self.trial = Trial::from(now);
@@ -229,14 +234,15 @@ impl Pace {
     /// The rest was over then: the token could have been lent. What comes later is nothing that the refusal has cost, since
     /// nobody asked. Told before the lend that follows; without it, all time to the next success is the cost.
     pub fn rests_until(&mut self, until: Duration) {
-        self.rests_until = nanos(until);
+        self.rests_until = self.rests_until.max(nanos(until));
     }
 
     /// A call has succeeded that was lent after the latest refusal. Returns what the end of a rest says of others.
     pub fn succeeded(&mut self, now: Duration) -> Option<Lesson> {
-        let refused_at = self.refused_at.take()?;
         let now = nanos(now);
-        self.cost = now.min(self.rests_until).saturating_sub(refused_at);
+        let until = if self.was_unused(now) { self.rests_until } else { now };
+        let refused_at = self.refused_at.take()?;
+        self.cost = until.saturating_sub(refused_at);
         if self.known == Known::Nothing {
             self.guess(now);
         } else if self.is_dear() {

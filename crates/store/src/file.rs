@@ -3,6 +3,7 @@
 mod book;
 mod disk;
 mod format;
+mod learned;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

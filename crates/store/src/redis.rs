@@ -2,6 +2,7 @@
 
 mod address;
 mod connection;
+mod learned;
 mod value;
 
 use std::collections::HashSet;

@@ -1,7 +1,8 @@
 //! What a lend costs, beside the naive way: `cargo xtask bench pool`.
 //!
 //! One round is what one attempt does with the pool: lend, settle with a success, end the lease. Allocations are
-//! counted: a row that shows none made none.
+//! counted: a row that shows none made none. A sample is a thousand rounds: one that is shorter shows the clock, and for
+//! a large pool whether its numbers are looked at in it or not.
 #![expect(clippy::unwrap_used, reason = "a bench of its own making")]
 
 mod naive;
@@ -90,22 +91,22 @@ fn rounds(bencher: Bencher<'_, '_>, strategy: Strategy, case: Case) {
     });
 }
 
-#[divan::bench(args = SIZES.into_iter().chain(LARGEST), threads = [1, 2])]
+#[divan::bench(args = SIZES.into_iter().chain(LARGEST), threads = [1, 2], sample_size = 1000)]
 fn round_robin(bencher: Bencher<'_, '_>, case: Case) {
     rounds(bencher, Strategy::RoundRobin, case);
 }
 
-#[divan::bench(args = SIZES, threads = [1, 2])]
+#[divan::bench(args = SIZES, threads = [1, 2], sample_size = 1000)]
 fn random(bencher: Bencher<'_, '_>, case: Case) {
     rounds(bencher, Strategy::Random, case);
 }
 
-#[divan::bench(args = SIZES, threads = [1, 2])]
+#[divan::bench(args = SIZES, threads = [1, 2], sample_size = 1000)]
 fn least_recently_used(bencher: Bencher<'_, '_>, case: Case) {
     rounds(bencher, Strategy::LeastRecentlyUsed, case);
 }
 
-#[divan::bench(args = SIZES, threads = [1, 2])]
+#[divan::bench(args = SIZES, threads = [1, 2], sample_size = 1000)]
 fn least_loaded(bencher: Bencher<'_, '_>, case: Case) {
     rounds(bencher, Strategy::LeastLoaded, case);
 }

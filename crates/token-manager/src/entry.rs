@@ -34,24 +34,31 @@ impl Home {
 /// A token's secret, and the counts that change without the pool's lock.
 ///
 /// Most attempts say of a healthy token only that it works, and then end. While nothing in the pool depends on
-/// that, the token is *unattended*: its leases count here and leave the lock alone. How many leases are out and
+/// that, the token is *unattended*: its leases count here and leave the lock alone. How many leases have ended and
 /// whether anybody attends stand in one word: a lease that ends learns in the same step whether the pool must
 /// hear of it, and whoever begins to attend sees every end that did not see it.
+///
+/// The order is the memory's: what a round touches comes first, next to the counts of the `Arc`, and most often in
+/// one line of a cache with them.
+#[repr(C)]
 pub(crate) struct Entry {
-    /// Changed by a new key alone, under the lock.
-    id: PlainU64,
-    pub(crate) value: Token,
-    pub(crate) home: Arc<Home>,
-    /// Boxed twice: most tokens have none, and a thin pointer takes half the room.
-    name: Mutex<Option<Box<Box<str>>>>,
+    /// Low half: how many of the pool's lanes attend to the token. High half: how many leases have ended, which
+    /// begins anew after four billion.
+    ended_and_attention: AtomicU64,
     successes: AtomicU64,
-    /// Low half: leases that are out. High half: how many of the pool's lanes attend to the token.
-    use_and_attention: AtomicU64,
+    pub(crate) home: Arc<Home>,
+    /// How many leases have begun, in the same count: changed under the lock alone.
+    begun: AtomicU32,
     /// 0 before the first response.
     last_status: AtomicU16,
+    pub(crate) value: Token,
+    /// Changed by a new key alone, under the lock.
+    id: PlainU64,
+    /// Boxed twice: most tokens have none, and a thin pointer takes half the room.
+    name: Mutex<Option<Box<Box<str>>>>,
 }
 
-const ATTENTION: u64 = 1 << 32;
+const ENDED: u64 = 1 << 32;
 
 impl Entry {
     pub(crate) fn new(id: TokenId, value: Token, name: Option<String>, home: Arc<Home>) -> Self {
@@ -61,7 +68,8 @@ impl Entry {
             home,
             name: Mutex::new(name.map(boxed)),
             successes: AtomicU64::new(0),
-            use_and_attention: AtomicU64::new(0),
+            ended_and_attention: AtomicU64::new(0),
+            begun: AtomicU32::new(0),
             last_status: AtomicU16::new(0),
         }
     }
@@ -89,20 +97,29 @@ impl Entry {
         *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name;
     }
 
+    /// How many leases are out, for whoever holds the lock.
     pub(crate) fn in_flight(&self) -> u32 {
-        #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
-        let in_flight = self.use_and_attention.load(Ordering::Acquire) as u32;
-        in_flight
+        let ended = (self.ended_and_attention.load(Ordering::Acquire) >> 32) as u32;
+        self.begun.load(Ordering::Relaxed).wrapping_sub(ended)
     }
 
-    /// A lease begins.
+    /// A lease begins, under the lock: nobody else writes this meanwhile, so that it is no step that other
+    /// processors have to agree on.
     pub(crate) fn enter(&self) {
-        self.use_and_attention.fetch_add(1, Ordering::AcqRel);
+        let begun = self.begun.load(Ordering::Relaxed);
+        self.begun.store(begun.wrapping_add(1), Ordering::Relaxed);
     }
 
     /// A lease has ended. Returns whether the pool must hear of it.
     pub(crate) fn leave(&self) -> Hears {
-        self.hears(self.use_and_attention.fetch_sub(1, Ordering::AcqRel))
+        self.hears(self.ended_and_attention.fetch_add(ENDED, Ordering::AcqRel))
+    }
+
+    /// Reads what a lease will count in.
+    pub(crate) fn look(&self) -> u64 {
+        self.ended_and_attention
+            .load(Ordering::Relaxed)
+            .wrapping_add(self.begun.load(Ordering::Relaxed).into())
     }
 
     pub(crate) fn successes(&self) -> u64 {
@@ -131,22 +148,22 @@ impl Entry {
     }
 
     pub(crate) fn who_hears(&self) -> Hears {
-        self.hears(self.use_and_attention.load(Ordering::Acquire))
+        self.hears(self.ended_and_attention.load(Ordering::Acquire))
     }
 
-    fn hears(&self, use_and_attention: u64) -> Hears {
-        let attended = use_and_attention >= ATTENTION;
+    fn hears(&self, ended_and_attention: u64) -> Hears {
+        let attended = ended_and_attention % ENDED != 0;
         if attended || self.home.alert.load(Ordering::Acquire) != 0 { Hears::Pool } else { Hears::Nobody }
     }
 
     /// A lane of the pool begins to attend to the token. How many leases are out it must read after this.
     pub(crate) fn attend(&self) {
-        self.use_and_attention.fetch_add(ATTENTION, Ordering::AcqRel);
+        self.ended_and_attention.fetch_add(1, Ordering::AcqRel);
     }
 
     /// A lane of the pool attends to the token no more.
     pub(crate) fn neglect(&self) {
-        self.use_and_attention.fetch_sub(ATTENTION, Ordering::AcqRel);
+        self.ended_and_attention.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -165,4 +182,23 @@ fn boxed(name: String) -> Box<Box<str>> {
 pub(crate) enum Hears {
     Nobody,
     Pool,
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_count_of_leases_goes_on_past_its_end() {
+        let entry = Entry::new(TokenId::from_bytes([1; 8]), Token::new("a"), None, Arc::default());
+        entry.begun.store(u32::MAX, Ordering::Relaxed);
+        entry.ended_and_attention.store(u64::from(u32::MAX) << 32, Ordering::Relaxed);
+        assert_eq!(entry.in_flight(), 0);
+        entry.attend();
+        entry.enter();
+        entry.enter();
+        assert_eq!((entry.in_flight(), entry.leave(), entry.in_flight()), (2, Hears::Pool, 1));
+        entry.neglect();
+        assert_eq!((entry.leave(), entry.in_flight()), (Hears::Nobody, 0));
+    }
 }

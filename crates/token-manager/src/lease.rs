@@ -52,7 +52,7 @@ impl Lease {
 
     /// What to keep of it.
     pub fn stamp(&self) -> LeaseStamp {
-        LeaseStamp { id: self.loan.entry.id(), lane: self.loan.lane, generation: self.loan.generation }
+        LeaseStamp { id: self.loan.entry.id(), lane: self.loan.lane, generation: self.loan.generation() }
     }
 
     /// Tells what came of the attempt, as soon as the head of the response is there. Only the first call

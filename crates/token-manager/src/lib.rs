@@ -98,7 +98,7 @@ pub use crate::error::{Exhausted, OnlyToken, UnknownToken, whole_seconds};
 pub use crate::id::{IdKey, ParseTokenIdError, TokenId};
 pub use crate::lease::{Lease, LeaseStamp};
 pub use crate::manager::TokenManager;
-pub use crate::news::{Bar, BarNews, Clock, News, RestNews, Stamp};
+pub use crate::news::{Bar, BarNews, Clock, LearnedNews, News, RestNews, Stamp};
 pub use crate::params::{Limit, Pacing, PoolParams, Strategy, UnknownName, WhenExhausted};
 pub use crate::renewal::{Fetched, RenewParams, TokenSource};
 pub use crate::report::{Outcome, Report};

@@ -77,7 +77,7 @@ fn ask(pool: &TokenManager) -> Result<Lease, Exhausted> {
     block_on(pool.acquire(Ask::default()))
 }
 
-/// Every interleaving, without a bound on preemptions: all of these together are some 14 000 runs.
+/// Every interleaving, without a bound on preemptions: all of these together are some 21 000 runs.
 fn explore(test: impl Fn() + Sync + Send + 'static) {
     loom::model(move || {
         pass_to(0);

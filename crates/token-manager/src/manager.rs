@@ -1,8 +1,10 @@
 //! The pool among threads and tasks: the lock, the clock, the generator and the wait queue.
 
 mod desk;
+mod draws;
 mod lanes;
 mod line;
+mod rush;
 mod share;
 mod waiting;
 
@@ -290,8 +292,14 @@ impl Shared {
         desk.serve(now, &mut wakers);
         let result = change(desk, elsewhere, now);
         desk.serve(now, &mut wakers);
+        // A lend can be what makes a pace a faster one.
+        let has_news = desk.pool.untold() > 0;
         lanes.tell_lends(now);
-        lanes.call_courier_of_new(&mut wakers);
+        if has_news {
+            lanes.call_courier(&mut wakers);
+        } else {
+            lanes.call_courier_of_new(&mut wakers);
+        }
         (lane, result)
     }
 
@@ -348,8 +356,9 @@ impl Wakers {
 }
 
 impl Drop for Wakers {
+    #[inline]
     fn drop(&mut self) {
-        self.0.drain(..).for_each(Waker::wake);
+        std::mem::take(&mut self.0).into_iter().for_each(Waker::wake);
     }
 }
 

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tidegate_backoff_core::LearnedLimit;
 use tokio::time::Instant;
 
 use crate::{Reason, TokenId, wall};
@@ -71,6 +72,8 @@ pub struct News {
     pub recovered: Option<Stamp>,
     /// Whether an operator has barred it, and when that was decided.
     pub bar: Option<BarNews>,
+    /// What its refusals have taught of its limit. Of two the later counts, whatever it says.
+    pub learned: Option<LearnedNews>,
 }
 
 /// A rest, and what led to it. Of two the one that ends later is the greater.
@@ -108,19 +111,35 @@ pub enum Bar {
     Barred,
 }
 
+/// What is known of a token's limit, and since when. The later of two is the greater.
+///
+/// It is somebody's part of the limit who shares it with others, so that of two which differ both may be right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LearnedNews {
+    /// When it was learned, or last found to be still so.
+    pub at: Stamp,
+    /// What; none if an operator's reset had it forgotten.
+    pub limit: Option<LearnedLimit>,
+}
+
 impl News {
     /// No news of a token.
     pub fn none(pool: Arc<str>, id: TokenId) -> Self {
-        Self { pool, id, rest: None, cleared: None, recovered: None, bar: None }
+        Self { pool, id, rest: None, cleared: None, recovered: None, bar: None, learned: None }
     }
 
     /// Whether it says nothing.
     pub const fn is_none(&self) -> bool {
-        self.rest.is_none() && self.cleared.is_none() && self.recovered.is_none() && self.bar.is_none()
+        self.rest.is_none()
+            && self.cleared.is_none()
+            && self.recovered.is_none()
+            && self.bar.is_none()
+            && self.learned.is_none()
     }
 
     /// Takes in other news of the same token. The later reset counts, and of the rests since then the one that
-    /// ends last, unless a probe has succeeded after its end; of two decisions of operators the later one holds.
+    /// ends last, unless a probe has succeeded after its end; of two decisions of operators, and of two things that
+    /// were learned, the later one holds.
     ///
     /// A rest counts from the reset on that its maker knew of. A rest that was made in ignorance of a reset is void
     /// with all that was before it, as is the result of a lease that was lent before a reset.
@@ -150,6 +169,7 @@ impl News {
         self.recovered = self.recovered.max(other.recovered);
         self.rest = self.unrecovered(rest);
         self.bar = self.bar.max(other.bar);
+        self.learned = self.learned.max(other.learned);
     }
 
     /// Whether these tell somebody who knows `known` anything that matters. Moments that differ by less than
@@ -167,6 +187,7 @@ impl News {
         self.is_barred()
             || merged.is_barred() != known.is_barred()
             || merged.cleared != known.cleared
+            || merged.learned != known.learned
             || differs(merged.recovered, known.recovered)
             || differs(merged.rest.map(|rest| rest.until), old.map(|rest| rest.until))
             || merged.rest.map(facts) != old.map(facts)
@@ -180,7 +201,8 @@ impl News {
     /// The latest moment that it speaks of; what is older than this by far need not be kept.
     pub fn latest(&self) -> Option<Stamp> {
         let rest = self.rest.map(|rest| rest.until.max(rest.at));
-        rest.max(self.cleared).max(self.recovered).max(self.bar.map(|bar| bar.at))
+        let others = [self.cleared, self.recovered, self.bar.map(|bar| bar.at), self.learned.map(|it| it.at)];
+        others.into_iter().fold(rest, Option::max)
     }
 
     /// Whether an operator's bar stands, which does not age.
@@ -207,14 +229,25 @@ mod tests {
         });
         let bar = (stamp(), any::<bool>())
             .prop_map(|(at, barred)| BarNews { at, bar: if barred { Bar::Barred } else { Bar::Allowed } });
+        let limit = (1_u64..4).prop_map(|millis| LearnedLimit {
+            interval: Duration::from_millis(millis),
+            refused: Duration::ZERO,
+            cost: Duration::ZERO,
+            credit: 0,
+            window: 0,
+            bound: tidegate_backoff_core::Bound::Ceiling,
+        });
+        let learned = (stamp(), prop::option::of(limit)).prop_map(|(at, limit)| LearnedNews { at, limit });
         // Of few resets, so that there are rests of the same one.
         let cleared = prop::option::of((1_i64..4).prop_map(|reset| Stamp(100 * reset)));
-        (prop::option::of(rest), cleared, prop::option::of(stamp()), prop::option::of(bar)).prop_map(
-            |(rest, cleared, recovered, bar)| News {
+        let learned = prop::option::of(learned);
+        (prop::option::of(rest), cleared, prop::option::of(stamp()), prop::option::of(bar), learned).prop_map(
+            |(rest, cleared, recovered, bar, learned)| News {
                 rest,
                 cleared,
                 recovered,
                 bar,
+                learned,
                 ..News::none("p".into(), TokenId::from_bytes([1; 8]))
             },
         )
@@ -252,6 +285,7 @@ mod tests {
             let latest = all.iter().filter(lives).filter_map(|news| news.rest).map(|rest| rest.until).max();
             prop_assert_eq!(sum.rest.map(|rest| rest.until), latest);
             prop_assert_eq!(sum.cleared, all.iter().filter_map(|news| news.cleared).max());
+            prop_assert_eq!(sum.learned, all.iter().filter_map(|news| news.learned).max());
         }
     }
 
@@ -266,12 +300,11 @@ mod tests {
             reason: Reason::RateLimited,
             worn_out: false,
         };
-        let known = News {
-            rest: Some(rest(1000, 9000, 1)),
-            cleared: Some(Stamp(500)),
-            bar: Some(BarNews { at: Stamp(600), bar: Bar::Barred }),
-            ..token.clone()
-        };
+        let learned =
+            |at| News { learned: Some(LearnedNews { at: Stamp(at), limit: None }), ..token.clone() };
+        let known = News { rest: Some(rest(1000, 9000, 1)), cleared: Some(Stamp(500)), ..learned(700) };
+        assert!(!known.adds_to(&known));
+        let known = News { bar: Some(BarNews { at: Stamp(600), bar: Bar::Barred }), ..known };
         let allowed = |at| News { bar: Some(BarNews { at: Stamp(at), bar: Bar::Allowed }), ..token.clone() };
         let since = |rest| News { rest: Some(rest), cleared: Some(Stamp(500)), ..token.clone() };
         for (what, news, adds) in [
@@ -286,6 +319,9 @@ mod tests {
             ("a decision just after another", allowed(601), true),
             ("a decision of before", allowed(599), false),
             ("the bar itself", known.clone(), true),
+            ("what was learned just after", learned(701), true),
+            ("what was learned before", learned(699), false),
+            ("the same", learned(700), false),
         ] {
             assert_eq!(news.adds_to(&known), adds, "{what}");
         }

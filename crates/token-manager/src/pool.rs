@@ -12,6 +12,7 @@ mod blame;
 mod forecast;
 mod gate;
 mod groups;
+mod learned;
 mod ledger;
 mod limits;
 mod loan;
@@ -143,6 +144,11 @@ impl Pool {
         self.records.len()
     }
 
+    /// Has a cache fetch the tokens that these numbers would choose now.
+    pub(crate) fn look_at(&self, draws: &[u64]) {
+        self.selector.look_at(&self.records, draws);
+    }
+
     /// Lends a ready token that is not among `tried`.
     pub(crate) fn lend_untried(&mut self, tried: &[TokenId], entropy: u64, now: Instant) -> Option<Loan> {
         let now = self.advance(now);
@@ -188,9 +194,9 @@ impl Pool {
         let next = self.next_generation();
         let cool_down = self.params.cool_down;
         let effect = self.change(loan, |record| {
-            let effect = record.settle(loan.generation, report, &cool_down, next, now);
-            if loan.is_probe && report.outcome == Outcome::Unaffected {
-                record.give_back_probe(loan.generation);
+            let effect = record.settle(loan.generation(), report, &cool_down, next, now);
+            if loan.is_probe() && report.outcome == Outcome::Unaffected {
+                record.give_back_probe(loan.generation());
             }
             effect
         });
@@ -199,7 +205,7 @@ impl Pool {
         self.settle_gates(loan, report, effect, surprise, now);
         match effect {
             Effect::Failed(Reason::Rejected) => Whole::Rejected,
-            Effect::Succeeded if loan.is_probe => Whole::Works,
+            Effect::Succeeded if loan.is_probe() => Whole::Works,
             _ => Whole::Nothing,
         }
     }
@@ -224,8 +230,8 @@ impl Pool {
     pub(crate) fn left(&mut self, loan: &Loan, told: Told, now: Instant) {
         self.advance(now);
         self.change(loan, |record| {
-            if loan.is_probe && told == Told::Nothing {
-                record.give_back_probe(loan.generation);
+            if loan.is_probe() && told == Told::Nothing {
+                record.give_back_probe(loan.generation());
             }
         });
         if told == Told::Nothing {
@@ -243,8 +249,8 @@ impl Pool {
             if let Some(limits) = &mut record.limits {
                 limits.take_back(frame, loan.lent);
             }
-            if loan.is_probe {
-                record.give_back_probe(loan.generation);
+            if loan.is_probe() {
+                record.give_back_probe(loan.generation());
             }
         });
         self.give_back_passes(loan);
@@ -263,7 +269,7 @@ impl Pool {
     /// Whether what is told of an ended or settled lease may matter to anybody.
     pub(crate) fn hears(loan: &Loan, hears: Hears, told: Told) -> bool {
         hears == Hears::Pool
-            || (told == Told::Nothing && (loan.is_probe || loan.passes.iter().any(|pass| pass.is_probe())))
+            || (told == Told::Nothing && (loan.is_probe() || loan.passes.iter().any(|pass| pass.is_probe())))
     }
 
     /// The latest moment that the pool has seen: good enough a `now` for what does not depend on time.
@@ -290,7 +296,7 @@ impl Pool {
     fn lend(&mut self, index: usize, now: Moment) -> Loan {
         self.end_paces_rest(index);
         let record = &mut self.records[index];
-        let is_probe = record.lend(now);
+        let own = record.lend(now);
         let mut passes = [self.blame.gate.pass(now), Pass::NONE];
         let group = record.group;
         if let Some(group) = group {
@@ -298,12 +304,11 @@ impl Pool {
         }
         let loan = Loan {
             entry: Arc::clone(&record.entry),
-            generation: record.generation,
+            own,
             lane: self.lane,
             index: small(index),
             epoch: self.epoch,
             lent: now,
-            is_probe,
             passes,
         };
         if let Some(limits) = &mut record.limits {
@@ -369,6 +374,11 @@ impl Pool {
             Standing::From(at) => self.wakes.set(index, Some(at)),
             _ if known == Kind::Timed => self.wakes.set(index, None),
             _ => {}
+        }
+        if let Some(ledger) = &self.ledger {
+            let record = &mut self.records[index];
+            let id = record.entry.id();
+            record.note_learned(|| ledger.is_untold(id), now);
         }
         if self.records[index].touched.any() {
             self.note(index);

@@ -114,6 +114,9 @@ pub struct TokenStatus {
     pub cooldowns: [u64; 4],
     /// When it was last lent.
     pub last_used: Option<Instant>,
+    /// The time between two lends at the pace that its refusals have taught, where they have
+    /// ([`Pacing::Learned`](crate::Pacing::Learned)).
+    pub pace: Option<Duration>,
     /// The scopes in which it is not ready, while it may be in others. All else but the counts is of requests
     /// without a scope.
     pub scopes: Vec<ScopeStatus>,

@@ -60,8 +60,17 @@ impl Pace {
         }
         match (epoch.begins, self.known) {
             (Begins::Empty, Known::Nothing | Known::Usual) => self.set_floor(epoch.mean(now), epoch.granted),
-            (Begins::Empty, Known::Floor | Known::Ceiling) => self.search(epoch.mean(now)),
+            (Begins::Empty, Known::Floor | Known::Ceiling) => {
+                self.means.rotate_right(1);
+                self.means[0] = epoch.mean(now);
+                // No limit grants faster than itself, but chance may refuse what it would grant.
+                let fastest = self.means.into_iter().filter(|&mean| mean > 0).min();
+                self.search(fastest.unwrap_or(self.whole));
+            }
             (Begins::Idle, Known::Nothing | Known::Usual) => {}
+            // After hardly any use it says nothing of the pace.
+            (Begins::Idle, Known::Floor | Known::Ceiling)
+                if epoch.granted < Self::ENOUGH || self.is_surprised() => {}
             (Begins::Idle, Known::Floor | Known::Ceiling) => self.search(slower(self.whole, 40)),
         }
         self.apply();
@@ -83,6 +92,7 @@ impl Pace {
     /// The first rate that two refusals tell.
     fn set_floor(&mut self, mean: u64, granted: u32) {
         self.known = Known::Floor;
+        self.means = [mean, 0, 0, 0];
         self.risky = self.recent.mean.min(mean);
         self.safe = mean;
         self.whole = mean;
@@ -95,7 +105,8 @@ impl Pace {
     /// A pace was refused, of which `mean` was granted.
     fn search(&mut self, mean: u64) {
         self.known = Known::Ceiling;
-        self.risky = self.whole.max(self.recent.mean);
+        // The latest pace may not have been kept for long; but a rare use is no pace.
+        self.risky = self.whole.max(self.recent.mean.min(slower(self.whole, 1000)));
         if self.safe <= self.risky || mean < self.safe {
             self.safe = mean.max(slower(self.risky, 2));
         }
@@ -165,21 +176,24 @@ impl Pace {
 
     /// A pace that was used, and not refused for long enough, is safe: on to the next.
     pub(super) fn end_trial(&mut self, now: u64) {
-        let patience = self.cost.saturating_mul(Self::PATIENCE);
+        // The further the limit seems to be, the shorter the trials.
+        let hurry = if self.is_dear() { 0 } else { self.growth.saturating_sub(1).min(3) };
+        let patience = self.cost.saturating_mul(Self::PATIENCE) >> hurry;
         let (lends, patience) = match self.known {
             Known::Floor if self.is_dear() => (Self::CLIMBING_TRIAL, self.cost / 8),
             Known::Floor | Known::Ceiling if !self.is_dear() && self.headroom() > 100 => {
                 (Self::SHORT_TRIAL, patience)
             }
-            _ => (Self::TRIAL, patience),
+            _ => (Self::TRIAL >> hurry, patience),
         };
         if self.trial.lends < lends || self.trial.lasted(now) < patience {
             return;
         }
-        if self.trial.used(95, self.whole, now) {
+        let wanted = !self.is_dear() && self.trial.tight >= self.trial.lends - self.trial.lends / 3;
+        if wanted || self.trial.used(95, self.whole, now) {
             self.raise();
         }
-        if self.trial.idle && self.trial.tight && !self.is_dear() {
+        if self.trial.idle && self.trial.tight > 0 && !self.is_dear() {
             self.try_credit();
         }
         self.trial = Trial::from(now);
@@ -206,7 +220,7 @@ impl Pace {
             headroom / 2
         } else {
             self.growth = self.growth.saturating_add(1);
-            5 << (self.growth - 1).min(5)
+            5 << (self.growth - 1).min(7)
         };
         self.whole = faster(self.whole, step.min(most));
         self.apply();

@@ -71,16 +71,16 @@ pub(super) struct Trial {
     since: u64,
     pub(super) lends: u32,
     pub(super) idle: bool,
-    pub(super) tight: bool,
+    pub(super) tight: u32,
 }
 
 impl Trial {
     pub(super) const fn from(now: u64) -> Self {
-        Self { since: now, lends: 0, idle: false, tight: false }
+        Self { since: now, lends: 0, idle: false, tight: 0 }
     }
 
     pub(super) fn note(&mut self, timing: Timing) {
-        self.tight |= timing == Timing::Tight;
+        self.tight += u32::from(timing == Timing::Tight);
         self.idle |= timing == Timing::Idle;
     }
 

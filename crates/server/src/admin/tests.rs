@@ -43,6 +43,7 @@ fn status(id: u8, name: Option<&str>, state: State, reason: Option<Reason>) -> T
         rejected: 0,
         cooldowns: [2, 0, 0, 0],
         last_used: None,
+        pace: None,
         scopes: Vec::new(),
     }
 }

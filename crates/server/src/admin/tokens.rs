@@ -23,6 +23,9 @@ pub(super) struct TokenView {
     pub(super) rate_limited: u64,
     pub(super) rejected: u64,
     pub(super) last_used: Option<String>,
+    /// The time between two uses at its learned pace, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) pace_ms: Option<u64>,
     /// The scopes in which it is not ready, where the pool tells scopes apart.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) scopes: Vec<ScopeView>,
@@ -78,6 +81,7 @@ impl TokenView {
             rate_limited: status.rate_limited,
             rejected: status.rejected,
             last_used: status.last_used.and_then(|used| now.show(used)),
+            pace_ms: status.pace.map(whole_millis),
             scopes: status.scopes.into_iter().map(|scope| ScopeView::new(scope, now)).collect(),
         }
     }

@@ -25,6 +25,7 @@ struct Token {
     successes: u64,
     rate_limited: u64,
     rejected: u64,
+    pace_ms: Option<u64>,
 }
 
 /// 0 when it was shown or done; 1 and a line when the gateway does not answer or does not know the token; 2 for faulty
@@ -87,8 +88,21 @@ fn find<'a>(tokens: &'a [Token], named: &str) -> Result<&'a Token, String> {
     }
 }
 
+/// A pace in uses a second, a minute or an hour, whichever makes a readable figure.
+fn pace(every_ms: u64) -> String {
+    let every = every_ms.max(1);
+    let (unit, name) = match every {
+        0..1_000 => (1_000, "s"),
+        1_000..60_000 => (60_000, "min"),
+        _ => (3_600_000, "h"),
+    };
+    let tenths = unit * 10 / every;
+    format!("{}.{}/{name}", tenths / 10, tenths % 10)
+}
+
 fn table(tokens: &[Token]) -> String {
-    let heading = ["TOKEN", "POOL", "STATE", "REST", "UNDER WAY", "LAST", "SERVED", "REFUSED", "REASON"];
+    let heading =
+        ["TOKEN", "POOL", "STATE", "REST", "UNDER WAY", "LAST", "SERVED", "REFUSED", "PACE", "REASON"];
     let row = |token: &Token| {
         let rest = std::time::Duration::from_millis(token.retry_in_ms);
         let name = token.name.as_ref().map_or(token.id.clone(), |name| format!("{name} {}", token.id));
@@ -101,6 +115,7 @@ fn table(tokens: &[Token]) -> String {
             token.last_status.map_or("-".to_owned(), |status| status.to_string()),
             token.successes.to_string(),
             (token.rate_limited + token.rejected).to_string(),
+            token.pace_ms.map_or("-".to_owned(), pace),
             token.reason.clone().unwrap_or_default(),
         ]
     };
@@ -135,6 +150,7 @@ mod tests {
             successes: 15,
             rate_limited: 2,
             rejected: 1,
+            pace_ms: (retry_in_ms > 0).then_some(613),
         }
     }
 
@@ -145,10 +161,19 @@ mod tests {
             token("1d04be85a7f3a9c2", None, "ready", 0),
         ];
         insta::assert_snapshot!(table(&tokens), @r"
-        TOKEN                  POOL     STATE    REST   UNDER WAY  LAST  SERVED  REFUSED  REASON
-        anna 7f3a9c21d04be85a  default  cooling  1.87s  1          429   15      3        rate_limited
-        1d04be85a7f3a9c2       default  ready    -      1          -     15      3
+        TOKEN                  POOL     STATE    REST   UNDER WAY  LAST  SERVED  REFUSED  PACE   REASON
+        anna 7f3a9c21d04be85a  default  cooling  1.87s  1          429   15      3        1.6/s  rate_limited
+        1d04be85a7f3a9c2       default  ready    -      1          -     15      3        -
         ");
+    }
+
+    #[test]
+    fn a_pace_is_shown_in_the_unit_that_reads_best() {
+        for (every, shown) in
+            [(0, "1000.0/s"), (613, "1.6/s"), (1_000, "60.0/min"), (5_000, "12.0/min"), (90_000, "40.0/h")]
+        {
+            assert_eq!(pace(every), shown, "{every} ms");
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ fn token(name: Option<&str>, state: State, rate_limited: u64) -> TokenStatus {
         rejected: 0,
         cooldowns: [rate_limited, 0, 0, 0],
         last_used: None,
+        pace: None,
         scopes: Vec::new(),
     }
 }

@@ -1,5 +1,7 @@
 //! State that outlives the process, and replicas that share it.
 
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -78,6 +80,56 @@ async fn a_gateway_that_was_killed_knows_its_cool_downs() {
     assert_eq!(metric(&gateway, "tidegate_store_connected").await.as_deref(), Some("1"));
     let text = std::fs::read_to_string(&path).unwrap() + &gateway.log();
     assert!(!text.contains("tokA"), "{text}");
+}
+
+#[tokio::test]
+async fn a_gateway_that_was_killed_goes_on_at_the_pace_it_had_learned() {
+    let calls = AtomicUsize::new(0);
+    let upstream = Upstream::start(move |_| match calls.fetch_add(1, Relaxed) % 20 {
+        19 => status(429),
+        _ => status(200),
+    })
+    .await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let url = format!("file:{}", path.display());
+    let settings =
+        [("TIDEGATE_STORE", url.as_str()), ("PIXIVFE_TOKEN", "tokA"), ("PIXIVFE_BASE_TIMEOUT", "1ms")];
+    let mut gateway = Gateway::start(&upstream, &settings).await;
+    let record = || {
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let line = text.lines().rfind(|line| line.contains("\"limit\""))?;
+        serde_json::from_str::<serde_json::Value>(line.split_once(' ')?.1).ok()
+    };
+    let learning = async {
+        loop {
+            match record() {
+                Some(record) => break record,
+                None => drop(gateway.get("/x").await),
+            }
+        }
+    };
+    let record = tokio::time::timeout(LONG, learning).await.expect("a pace is in the file");
+    gateway.signal("KILL");
+    gateway.child.wait().await.unwrap();
+
+    // The same as if it had learned a pace of one call in a minute, so that nobody has to be quick.
+    let (mut token, mut learned) = (serde_json::json!({}), record["learned"].clone());
+    learned["limit"]["interval"] = 60_000_000_000_u64.into();
+    for (name, value) in [("pool", &record["pool"]), ("id", &record["id"]), ("learned", &learned)] {
+        token[name] = value.clone();
+    }
+    let state = serde_json::json!({ "format": "tidegate-state", "version": 1, "tokens": [token] });
+    std::fs::write(&path, state.to_string()).unwrap();
+    let calls = upstream.tokens().len();
+    let gateway =
+        Gateway::start(&upstream, &[&settings[..], &[("TIDEGATE_WHEN_EXHAUSTED", "fail")]].concat()).await;
+    assert_eq!(states(&gateway).await, ["ready"]);
+    let answer = gateway.get("/x").await;
+    assert_eq!((answer.status.as_u16(), upstream.tokens().len()), (503, calls), "{}", gateway.log());
+    assert_eq!(gateway.admin("POST", "/tokens/reset").await.status.as_u16(), 204);
+    gateway.get("/x").await;
+    assert_eq!(upstream.tokens().len(), calls + 1, "it is forgotten with a reset");
 }
 
 #[tokio::test]

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tidegate_token_manager::{Bar, BarNews, News, Reason, RestNews, Stamp};
 
+use super::learned::Learned;
+
 const FORMAT: &str = "tidegate-state";
 const VERSION: u32 = 2;
 /// Digits of a checksum, and a blank.
@@ -63,6 +65,8 @@ struct Token<'a> {
     recovered: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     disabled: Option<Disabled>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    learned: Option<Learned<'a>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -158,7 +162,13 @@ impl Pools {
             }
         };
         let news = news(pool, &token.id, token.rest, token.disabled)?;
-        Some(News { cleared: token.cleared.map(Stamp), recovered: token.recovered.map(Stamp), ..news })
+        let learned = token.learned.and_then(Learned::news);
+        Some(News {
+            cleared: token.cleared.map(Stamp),
+            recovered: token.recovered.map(Stamp),
+            learned,
+            ..news
+        })
     }
 }
 
@@ -196,14 +206,48 @@ fn token(news: &News) -> Token<'_> {
         cleared: news.cleared.map(|at| at.0),
         recovered: news.recovered.map(|at| at.0),
         disabled: news.bar.map(|news| Disabled { at: news.at.0, yes: news.bar == Bar::Barred }),
+        learned: news.learned.map(Learned::of),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tidegate_token_manager::TokenId;
+    use std::time::Duration;
+
+    use tidegate_backoff_core::{Bound, LearnedLimit};
+    use tidegate_token_manager::{LearnedNews, TokenId};
 
     use super::*;
+
+    #[test]
+    fn what_was_learned_is_read_back_and_what_a_later_version_adds_to_it_is_passed_over() {
+        let limit = LearnedLimit {
+            interval: Duration::from_millis(500),
+            refused: Duration::from_millis(480),
+            cost: Duration::from_secs(60),
+            credit: 7,
+            window: 100,
+            bound: Bound::Ceiling,
+        };
+        let news = |limit| News {
+            learned: Some(LearnedNews { at: Stamp(9), limit }),
+            ..News::none("a".into(), TokenId::from_bytes([1; 8]))
+        };
+        let floor = LearnedLimit { bound: Bound::Floor, ..limit };
+        let all = [news(None), news(Some(limit)), news(Some(floor))];
+        assert_eq!(read(&text(&all)).unwrap().news, all);
+        let written = serde_json::to_string(&token(&all[1])).unwrap();
+        for (later, want) in [
+            (written.replace("\"window\"", "\"more\":[1],\"window\""), all[1].clone()),
+            (written.replace("\"at\":9", "\"at\":9,\"more\":1"), all[1].clone()),
+            (written.replace("ceiling", "fog"), News { learned: None, ..all[1].clone() }),
+        ] {
+            assert_ne!(later, written);
+            let line = format!("{:08x} {later}\n", crc32fast::hash(later.as_bytes()));
+            let read = read(&[head(), line.into_bytes()].concat()).unwrap();
+            assert_eq!((read.news, read.damaged), (vec![want], 0), "{later}");
+        }
+    }
 
     fn some() -> Vec<News> {
         let id = |byte| TokenId::from_bytes([byte; 8]);

@@ -2,15 +2,18 @@
 //!
 //! A value is words: the version; of the rest its `at`, `until`, failures, rejections, reason and whether the token
 //! is unavailable; when it was cleared; and when it recovered. Then follow pairs of a moment and a word, of which the later counts: first when its bar was decided,
-//! and whether it is barred. Moments are milliseconds since 1970 by the server's clock, 0 where there is none.
+//! and whether it is barred, then what was learned of its limit, and when (`learned.rs`). Moments are milliseconds since 1970 by the server's clock, 0 where there is none.
 //! The script `merge.lua` reads and writes the same.
 //!
 //! A later version may add pairs without another number. Who does not know them leaves them as they are: the script
 //! keeps what it finds, and replicas read what they know.
 
+use std::fmt::Write;
 use std::sync::Arc;
 
-use tidegate_token_manager::{Bar, BarNews, News, Reason, RestNews, Stamp, TokenId};
+use tidegate_token_manager::{Bar, BarNews, LearnedNews, News, Reason, RestNews, Stamp, TokenId};
+
+use super::learned;
 
 const VERSION: u32 = 1;
 /// With the first pair.
@@ -37,7 +40,7 @@ pub(super) fn write(news: &News) -> String {
     let rest = news.rest.unwrap_or(none);
     let stamp = |stamp: Option<Stamp>| stamp.map_or(0, |stamp| stamp.0.max(1));
     let bar = news.bar.unwrap_or(BarNews { at: Stamp(0), bar: Bar::Allowed });
-    format!(
+    let mut text = format!(
         "{VERSION} {} {} {} {} {} {} {} {} {} {}",
         rest.at.0.max(0),
         rest.until.0.max(0),
@@ -49,7 +52,12 @@ pub(super) fn write(news: &News) -> String {
         stamp(news.recovered),
         bar.at.0.max(0),
         u8::from(bar.bar == Bar::Barred),
-    )
+    );
+    if let Some(news) = news.learned {
+        // Into a string: it cannot fail.
+        let _ = write!(text, " {} {}", news.at.0.max(1), learned::write(news.limit));
+    }
+    text
 }
 
 pub(super) fn read(pool: Arc<str>, id: TokenId, text: &str) -> Result<News, Unreadable> {
@@ -65,17 +73,25 @@ pub(super) fn read(pool: Arc<str>, id: TokenId, text: &str) -> Result<News, Unre
 fn from_words(pool: Arc<str>, id: TokenId, words: &[&str]) -> Option<News> {
     let stamp = |at: usize| words[at].parse().ok().filter(|millis| *millis >= 0).map(Stamp);
     let count = |at: usize| words[at].parse::<u32>().ok();
+    let there = |stamp: &Stamp| stamp.0 > 0;
     let (at, until, cleared, recovered, decided) = (stamp(1)?, stamp(2)?, stamp(7)?, stamp(8)?, stamp(9)?);
     let reason = Reason::ALL.into_iter().find(|reason| reason.index().to_string() == words[5])?;
     let rest =
         RestNews { at, until, failures: count(3)?, rejections: count(4)?, reason, worn_out: flag(words[6])? };
     let bar = BarNews { at: decided, bar: if flag(words[10])? { Bar::Barred } else { Bar::Allowed } };
-    let there = |stamp: &Stamp| stamp.0 > 0;
+    let learned = match words.get(WORDS..WORDS + 2) {
+        Some(pair) => {
+            let at = Some(stamp(WORDS)?).filter(there);
+            at.and_then(|at| Some(LearnedNews { at, limit: learned::read(pair[1])? }))
+        }
+        None => None,
+    };
     Some(News {
         rest: Some(rest).filter(|rest| there(&rest.at)),
         cleared: Some(cleared).filter(there),
         recovered: Some(recovered).filter(there),
         bar: Some(bar).filter(|bar| there(&bar.at)),
+        learned,
         ..News::none(pool, id)
     })
 }
@@ -111,9 +127,13 @@ impl<'a> Message<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use tidegate_backoff_core::{Bound, LearnedLimit};
+
     use super::*;
 
-    fn some() -> [News; 3] {
+    fn some() -> [News; 5] {
         let id = TokenId::from_bytes([3; 8]);
         let rest = RestNews {
             at: Stamp(1_796_119_200_000),
@@ -123,10 +143,20 @@ mod tests {
             reason: Reason::QuotaEmpty,
             worn_out: true,
         };
+        let limit = LearnedLimit {
+            interval: Duration::from_millis(500),
+            refused: Duration::ZERO,
+            cost: Duration::from_secs(60),
+            credit: 1,
+            window: 2,
+            bound: Bound::Floor,
+        };
         let none = News::none("a pool".into(), id);
         [
             News { rest: Some(rest), cleared: Some(Stamp(5)), recovered: Some(Stamp(6)), ..none.clone() },
             News { bar: Some(BarNews { at: Stamp(9), bar: Bar::Barred }), ..none.clone() },
+            News { learned: Some(LearnedNews { at: Stamp(8), limit: None }), ..none.clone() },
+            News { learned: Some(LearnedNews { at: Stamp(8), limit: Some(limit) }), ..none.clone() },
             none,
         ]
     }
@@ -171,10 +201,19 @@ mod tests {
 
     #[test]
     fn pairs_of_a_later_version_are_passed_over() {
+        for (news, more) in [(&some()[0], " 0 - 1796119200000 37.5/60"), (&some()[3], " 5 new")] {
+            assert_eq!(read("a pool".into(), news.id, &(write(news) + more)), Ok(news.clone()));
+        }
+    }
+
+    #[test]
+    fn what_a_later_version_has_learned_is_passed_over() {
         let news = &some()[0];
+        let text = write(news) + " 1796119200000 37.5/60";
+        assert_eq!(read("a pool".into(), news.id, &text), Ok(news.clone()));
         assert_eq!(
-            read("a pool".into(), news.id, &(write(news) + " 1796119200000 37.5/60")),
-            Ok(news.clone())
+            read("a pool".into(), news.id, &(write(news) + " never 37.5/60")),
+            Err(Unreadable::Foreign)
         );
     }
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use tidegate_store::{FileStore, Keys, Link, Status};
 use tidegate_token_manager::{Clock, IdKey, Place, State, Store};
 
-use crate::support::{LONG, id, linked, pool, reaches, rest, resting, states, until};
+use crate::support::{LONG, id, link, linked, pool, reaches, rest, resting, states, taught, until};
 
 #[tokio::test]
 async fn what_happened_is_known_after_a_restart() {
@@ -32,6 +32,30 @@ async fn what_happened_is_known_after_a_restart() {
     let a = &again.snapshot()[1];
     assert_eq!((a.id, a.failures), (ids[0], 1));
     assert!(a.retry_in.as_secs() >= 590, "{:?}", a.retry_in);
+    link.stop(LONG).await;
+}
+
+#[tokio::test]
+async fn a_pace_that_was_learned_is_gone_by_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let link = link(FileStore::new(&path), &taught("a b", "search").await);
+    reaches(&link, Status::Connected).await;
+    link.stop(LONG).await;
+    assert_eq!(fs::read_to_string(&path).unwrap().matches("\"learned\"").count(), 2);
+
+    let (again, link) = linked(FileStore::new(&path), "a");
+    reaches(&link, Status::Connected).await;
+    assert!(again.try_acquire(&[]).is_err(), "it goes by the pace, and has nothing saved up");
+    until("it is read for a scope", || again.try_acquire_in(Some("search"), &[]).is_err()).await;
+    assert!(again.try_acquire_in(Some("core"), &[]).is_ok());
+    again.reset_all();
+    assert!(again.try_acquire(&[]).is_ok());
+    link.stop(LONG).await;
+
+    let (last, link) = linked(FileStore::new(&path), "a");
+    reaches(&link, Status::Connected).await;
+    assert!(last.try_acquire(&[]).is_ok(), "a reset is remembered too");
     link.stop(LONG).await;
 }
 

@@ -4,10 +4,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use tidegate_store::{Link, RedisAddress, RedisStore, Status};
-use tidegate_token_manager::{News, Outcome, Place, Report, Stamp, State, Store, TokenManager};
+use tidegate_token_manager::{LearnedNews, News, Outcome, Place, Report, Stamp, State, Store, TokenManager};
 
 use crate::redis_server::RedisServer;
-use crate::support::{LONG, id, linked, reaches, rest, resting, states, until};
+use crate::support::{LONG, id, limit, link, linked, reaches, rest, resting, states, taught, until};
 
 pub(crate) fn store(url: &str) -> RedisStore {
     RedisStore::new(url.parse::<RedisAddress>().unwrap()).unwrap()
@@ -64,6 +64,31 @@ async fn replicas_share_rests_of_scopes() {
     assert_eq!(states(&two), [State::Ready]);
     two.reset_all();
     until("the reset is heard", || lends(&one, "search") && lends(&one, "core")).await;
+}
+
+#[tokio::test]
+async fn replicas_share_what_they_learn_of_limits() {
+    let Some(server) = RedisServer::start(&[]) else { return };
+    let one = taught("a b", "search").await;
+    let link1 = link(store(&server.url()), &one);
+    reaches(&link1, Status::Connected).await;
+    let (two, _link2) = replica(&server, "b a").await;
+    until("it is heard", || two.try_acquire_in(None, &[two.snapshot()[0].id]).is_err()).await;
+    assert!(two.try_acquire(&[]).is_ok(), "the other token has no pace");
+    until("it is read for a scope", || {
+        let others = [two.snapshot()[0].id];
+        two.try_acquire_in(Some("search"), &others).is_err()
+    })
+    .await;
+    link1.stop(LONG).await;
+
+    let (late, _link3) = replica(&server, "a").await;
+    assert!(late.try_acquire(&[]).is_err(), "one who comes later reads it");
+    late.reset_all();
+    until("an operator's reset forgets it", || two.try_acquire_in(None, &[two.snapshot()[0].id]).is_ok())
+        .await;
+    let (last, _link4) = replica(&server, "a").await;
+    assert!(last.try_acquire(&[]).is_ok());
 }
 
 #[tokio::test]
@@ -212,6 +237,12 @@ async fn the_script_merges_as_the_pools_do() {
                     tidegate_token_manager::Bar::Allowed
                 };
                 news.bar = Some(tidegate_token_manager::BarNews { at: stamp(&mut draw), bar });
+            }
+            if draw(2) == 0 {
+                // Of few moments, so that there are two of the same one.
+                let at = now.plus(i64::try_from(draw(4)).unwrap());
+                let limit = (draw(4) > 0).then(|| limit(Duration::from_millis(1 + 100 * draw(9))));
+                news.learned = Some(LearnedNews { at, limit });
             }
             known.merge(&news);
             store.publish(&[news]).await.unwrap();

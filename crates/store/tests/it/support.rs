@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use tidegate_backoff_core::{Bound, LearnedLimit};
 use tidegate_store::{Keys, Link, Status};
 use tidegate_token_manager::{
     IdKey, News, Outcome, PoolParams, Reason, Report, RestNews, Stamp, State, Store, Token, TokenId,
@@ -14,9 +15,45 @@ pub(crate) fn pool(names: &str) -> TokenManager {
     TokenManager::new("tests", PoolParams::default(), specs, IdKey::from_bytes(b"before"))
 }
 
+pub(crate) fn limit(interval: Duration) -> LearnedLimit {
+    LearnedLimit {
+        interval,
+        refused: Duration::ZERO,
+        cost: Duration::from_secs(1),
+        credit: 0,
+        window: 0,
+        bound: Bound::Ceiling,
+    }
+}
+
+/// A pool whose first token has learned that it is granted a call a minute, without a scope and in this one. That takes
+/// some hours, by a clock that is advanced.
+pub(crate) async fn taught(names: &str, scope: &str) -> TokenManager {
+    let pool = pool(names);
+    pool.share();
+    let others: Vec<_> = pool.snapshot().iter().skip(1).map(|status| status.id).collect();
+    tokio::time::pause();
+    for scope in [None, Some(scope)] {
+        let mut granted = 0;
+        for minute in 0..200 {
+            tokio::time::advance(Duration::from_secs(30)).await;
+            let Ok(mut lease) = pool.try_acquire_in(scope, &others) else { continue };
+            let is_granted = granted <= minute / 2;
+            granted += i32::from(is_granted);
+            lease.settle(&Report::new(if is_granted { Outcome::Success } else { Outcome::Limited }));
+        }
+    }
+    tokio::time::resume();
+    pool
+}
+
+pub(crate) fn link(store: impl Store, pool: &TokenManager) -> Link {
+    Link::start(store, Keys::OfTheStore(Box::new(|_| {})), vec![pool.clone()])
+}
+
 pub(crate) fn linked(store: impl Store, names: &str) -> (TokenManager, Link) {
     let pool = pool(names);
-    let link = Link::start(store, Keys::OfTheStore(Box::new(|_| {})), vec![pool.clone()]);
+    let link = link(store, &pool);
     (pool, link)
 }
 

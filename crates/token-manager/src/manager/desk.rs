@@ -6,7 +6,9 @@ use std::task::Waker;
 use tokio::time::Instant;
 
 use super::Wakers;
+use super::draws::Draws;
 use super::line::{Line, Turn};
+use super::rush::{First, Rush};
 use crate::entry::Home;
 use crate::pool::{Forecast, Loan, Pool};
 use crate::wait_queue::{Others, Ticket};
@@ -24,7 +26,8 @@ pub(super) struct Desk {
     /// Those who want one token and no other: a line for each such token. One whose token is not there keeps
     /// nobody else from his.
     pinned: Vec<Line>,
-    random: fastrand::Rng,
+    rush: Rush,
+    draws: Draws,
     /// Who is woken when there are news to tell.
     pub(super) courier: Option<Waker>,
 }
@@ -52,7 +55,14 @@ impl Desk {
 
     /// Nobody waits yet.
     pub(super) fn over(pool: Pool) -> Self {
-        Self { pool, any: Line::new(None), pinned: Vec::new(), random: fastrand::Rng::new(), courier: None }
+        Self {
+            pool,
+            any: Line::new(None),
+            pinned: Vec::new(),
+            rush: Rush::default(),
+            draws: Draws::new(),
+            courier: None,
+        }
     }
 
     /// How many wait.
@@ -87,41 +97,41 @@ impl Desk {
 
     /// Lends a ready token that is not among `tried`, or refuses.
     pub(super) fn try_lend(&mut self, tried: &[TokenId], now: Instant) -> Answer {
-        let entropy = self.random.u64(..);
+        let entropy = self.draws.next(&self.pool);
         self.pool.lend_untried(tried, entropy, now).ok_or_else(|| self.exhausted(None, "", now))
     }
 
     /// Lends, lets wait, or refuses. `elsewhere` is how many wait in other lanes.
     pub(super) fn ask(&mut self, ask: &Ask<'_>, elsewhere: usize, now: Instant) -> Asked {
-        let entropy = self.random.u64(..);
+        let entropy = self.draws.next(&self.pool);
         if let Some(loan) = self.pool.lend_for(ask.only, ask.tried, entropy, now) {
             return Asked::Answered(Ok(loan));
         }
         let params = *self.pool.params();
+        let first = if self.waiting() == 0 { First::Yes } else { First::No };
+        let in_a_rush = self.rush.joins(first, params.max_wait, now);
         let client = ask.client.unwrap_or_default();
         let give_up = later(now, ask.max_wait.min(params.max_wait));
         let give_up = ask.deadline.map_or(give_up, |deadline| give_up.min(deadline));
         let refused = params.when_exhausted == WhenExhausted::Fail
             || give_up <= now
             || self.waiting() + elsewhere >= params.max_waiting
-            || self.is_hopeless(ask.only, client, give_up, now);
+            || match self.pool.patience().filter(|_| !in_a_rush) {
+                Some(patience) => {
+                    self.stands_too_long(ask.only, client, give_up.min(later(now, patience)), now)
+                }
+                None => self.forecast(ask.only, client, Others::Stay, now).is_later_than(give_up),
+            };
         if refused {
             return Asked::Answered(Err(self.exhausted(ask.only, client, now)));
         }
         Asked::Waiting(self.line(ask.only).queue.push(client, ask.tried, give_up), give_up)
     }
 
-    /// Whether to wait is not worth it: no token can be expected by then, or none soon enough in a pool that is
-    /// paced. There it is worth less, since who is let wait takes the place of those who come later; so the other
-    /// clients are believed to go on asking.
-    fn is_hopeless(&mut self, only: Option<TokenId>, client: &str, give_up: Instant, now: Instant) -> bool {
-        match self.pool.patience() {
-            None => self.forecast(only, client, Others::Stay, now).is_later_than(give_up),
-            Some(patience) => {
-                let at = give_up.min(later(now, patience));
-                self.forecast(only, client, Others::Come, now).is_later_than(at)
-            }
-        }
+    /// Whether a queue stands from which one of this client would not come out by then. In a pool that is paced, who
+    /// waits takes the place of those who come later: so the other clients are believed to go on asking.
+    fn stands_too_long(&mut self, only: Option<TokenId>, client: &str, at: Instant, now: Instant) -> bool {
+        self.forecast(only, client, Others::Come, now).is_later_than(at)
     }
 
     /// How long one would wait who asks now.
@@ -151,13 +161,21 @@ impl Desk {
     /// come in time any more; and sees to it that the heads wake when the next token's time comes.
     ///
     /// Where both those who want just this token and those who take any wait for it, they are lent it by turns.
+    #[inline]
     pub(super) fn serve(&mut self, now: Instant, wakers: &mut Wakers) {
-        let Self { pool, any, pinned, random, .. } = self;
+        if self.waiting() > 0 {
+            self.serve_lines(now, wakers);
+        }
+    }
+
+    fn serve_lines(&mut self, now: Instant, wakers: &mut Wakers) {
+        self.rush.goes_on(now);
+        let Self { pool, any, pinned, draws, .. } = self;
         for line in pinned.iter_mut().filter(|line| line.turn == Turn::Own) {
             line.serve_head(pool, 0, now, wakers);
         }
         while !any.queue.is_empty() {
-            let Some(lent) = any.serve_head(pool, random.u64(..), now, wakers) else { break };
+            let Some(lent) = any.serve_head(pool, draws.next(pool), now, wakers) else { break };
             if let Some(line) = pinned.iter_mut().find(|line| line.only == Some(lent)) {
                 line.turn = Turn::Own;
             }

@@ -16,24 +16,37 @@ pub(super) struct Gate {
     probe_out: bool,
     failures: u32,
     until: Moment,
+    /// While it is open: when its latest rest was to end.
+    ended: Moment,
     generation: Generation,
     /// What has changed since the pool last looked.
     pub(super) touched: Touched,
 }
 
-/// What a loan remembers of a gate that it has passed.
+/// What a loan remembers of a gate, or of a token, that has let it pass: twice the generation, and one more if it is
+/// the probe. A loan is moved several times on its way to who asked: as one number this is moved in one piece, and as
+/// no field is a `bool`, the compiler does not tell an answer from a refusal by a byte in the middle.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pass {
-    generation: Generation,
-    is_probe: bool,
-}
+pub(super) struct Pass(u64);
 
 impl Pass {
     /// Where there is no gate.
-    pub(super) const NONE: Self = Self { generation: Generation(0), is_probe: false };
+    pub(super) const NONE: Self = Self(0);
+
+    pub(super) fn ordinary(generation: Generation) -> Self {
+        Self(generation.0 << 1)
+    }
+
+    pub(super) fn probe(generation: Generation) -> Self {
+        Self(generation.0 << 1 | 1)
+    }
+
+    pub(super) fn generation(self) -> Generation {
+        Generation(self.0 >> 1)
+    }
 
     pub(super) fn is_probe(self) -> bool {
-        self.is_probe
+        self.0 & 1 != 0
     }
 }
 
@@ -52,7 +65,15 @@ impl Gate {
     /// An open gate. Generations are the pool's, so that no two gates have the same.
     pub(super) fn new(generation: Generation) -> Self {
         let touched = Touched::NOTHING;
-        Self { shut: false, probe_out: false, failures: 0, until: Moment::BEFORE, generation, touched }
+        Self {
+            shut: false,
+            probe_out: false,
+            failures: 0,
+            until: Moment::BEFORE,
+            ended: Moment::BEFORE,
+            generation,
+            touched,
+        }
     }
 
     pub(super) fn way(&self, now: Moment) -> Way {
@@ -64,20 +85,23 @@ impl Gate {
         }
     }
 
+    /// When its latest rest ends, or did.
+    pub(super) fn until(&self) -> Moment {
+        self.until.max(self.ended)
+    }
+
     pub(super) fn is_shut(&self) -> bool {
         self.shut
     }
 
-    /// The end of its rest, over or not; before all time where it is open.
-    pub(super) fn rests_until(&self) -> Moment {
-        if self.shut { self.until } else { Moment::BEFORE }
-    }
-
     /// A lend passes. With a shut gate whose rest is over it is the probe.
     pub(super) fn pass(&mut self, now: Moment) -> Pass {
-        let is_probe = self.way(now) == Way::ToProbe;
-        self.probe_out |= is_probe;
-        Pass { generation: self.generation, is_probe }
+        if self.way(now) == Way::ToProbe {
+            self.probe_out = true;
+            Pass::probe(self.generation)
+        } else {
+            Pass::ordinary(self.generation)
+        }
     }
 
     /// A loan that has passed was refused: the gate shuts, or shuts again for longer. Refusals of those that
@@ -90,7 +114,7 @@ impl Gate {
         next: Generation,
         now: Moment,
     ) {
-        if pass.generation == self.generation {
+        if pass.generation() == self.generation {
             self.shut(told, cool_down, next, now);
         } else if self.shut && now.after(told.min(MAX_TOLD_REST)) > self.until && !told.is_zero() {
             self.until = now.after(told.min(MAX_TOLD_REST));
@@ -121,7 +145,7 @@ impl Gate {
 
     /// The probe has told nothing: another may pass.
     pub(super) fn give_back(&mut self, pass: Pass) -> bool {
-        let ours = pass.is_probe && pass.generation == self.generation;
+        let ours = pass.is_probe() && pass.generation() == self.generation;
         if ours {
             self.probe_out = false;
         }
@@ -130,7 +154,7 @@ impl Gate {
 
     /// A loan that has passed was a success. Returns whether that opens the gate.
     pub(super) fn succeeded(&mut self, pass: Pass, next: Generation, now: Moment) -> bool {
-        let opens = self.shut && pass.generation == self.generation;
+        let opens = self.shut && pass.generation() == self.generation;
         if opens {
             // A rest that still runs was prolonged by one who had passed before: no probe's success ends that.
             let what = if self.until > now { Touched::CLEARED } else { Touched::RECOVERED };
@@ -147,7 +171,7 @@ impl Gate {
     fn forget(&mut self, what: Touched, next: Generation) {
         let mut touched = self.touched;
         touched.add(what);
-        *self = Self { touched, ..Self::new(next) };
+        *self = Self { touched, ended: self.until(), ..Self::new(next) };
     }
 }
 

@@ -161,9 +161,6 @@ impl Pool {
                         let Some(index) = self.place(id) else { continue };
                         let next = self.next_generation();
                         self.records[index].pardon(next, self.latest);
-                        if let Some(pace) = self.records[index].pace_mut() {
-                            pace.rests_until(self.latest.as_duration());
-                        }
                         self.refresh(index);
                     }
                 }

@@ -13,7 +13,7 @@ use self::marks::{Marks, Scale, When};
 use super::places::IdHash;
 use super::record::Shared;
 use super::{Generation, Moment, Pool, Touched};
-use crate::{Bar, BarNews, Clock, News, RestNews, TokenId};
+use crate::{Bar, BarNews, Clock, LearnedNews, News, RestNews, TokenId};
 
 pub(crate) use self::ids::Mask;
 pub(super) use self::ids::of_group;
@@ -81,6 +81,11 @@ impl Ledger {
         marks.note(touched, now.into());
     }
 
+    /// Whether there are news of it to tell.
+    pub(super) fn is_untold(&self, id: TokenId) -> bool {
+        self.marks.get(&id).is_some_and(|marks| marks.untold.any())
+    }
+
     /// Forgets the tokens that are gone.
     pub(super) fn retain(&mut self, stays: impl Fn(TokenId) -> bool) {
         self.marks.retain(|id, _| stays(*id));
@@ -142,9 +147,13 @@ impl Pool {
         let rested = told(Touched::RESTED, &mut marks.rested);
         let recovered = told(Touched::RECOVERED, &mut marks.recovered);
         let barred = told(Touched::BARRED, &mut marks.barred);
-        let (rest, is_barred) = match subject {
-            Subject::Token(index) => (self.records[index].shared(), self.records[index].is_barred()),
-            Subject::Group(group) => (self.groups.gate(group).shared(), false),
+        let learned = told(Touched::LEARNED, &mut marks.learned);
+        let (rest, is_barred, limit) = match subject {
+            Subject::Token(index) => {
+                let record = &self.records[index];
+                (record.shared(), record.is_barred(), record.latest_learned())
+            }
+            Subject::Group(group) => (self.groups.gate(group).shared(), false, None),
         };
         let rest = rest.zip(rested).map(|(rest, at)| RestNews {
             at,
@@ -155,7 +164,16 @@ impl Pool {
             worn_out: rest.worn_out,
         });
         let bar = barred.map(|at| BarNews { at, bar: if is_barred { Bar::Barred } else { Bar::Allowed } });
-        Some(News { pool: Arc::clone(pool), id: ledger.mask.put_on(id), cleared, rest, recovered, bar })
+        let learned = learned.map(|at| LearnedNews { at, limit });
+        Some(News {
+            pool: Arc::clone(pool),
+            id: ledger.mask.put_on(id),
+            cleared,
+            rest,
+            recovered,
+            bar,
+            learned,
+        })
     }
 
     fn subject(&self, id: TokenId) -> Option<Subject> {

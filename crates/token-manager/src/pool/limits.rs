@@ -1,25 +1,27 @@
 use tidegate_backoff_core::Pace;
 
+use super::learned::Learned;
 use super::moment::Moment;
 use super::window::{Frame, Window};
 
 /// What a token is held to beyond its rests: the limit that is known beforehand, and the pace that its refusals
 /// have taught.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Limits {
     window: Option<Window>,
     pub(super) pace: Option<Pace>,
+    pub(super) learned: Learned,
 }
 
 impl Limits {
     /// Of a token of which nothing is known but the settings' limit.
     pub(super) fn of(frame: Option<Frame>) -> Option<Box<Self>> {
-        frame.map(|frame| Box::new(Self { window: Some(Window::new(frame)), pace: None }))
+        frame.map(|frame| Box::new(Self { window: Some(Window::new(frame)), ..Self::default() }))
     }
 
     /// With a pace that was just made.
     pub(super) fn with_pace(limits: &mut Option<Box<Self>>) -> &mut Option<Pace> {
-        &mut limits.get_or_insert_with(|| Box::new(Self { window: None, pace: None })).pace
+        &mut limits.get_or_insert_default().pace
     }
 
     /// The same under another known limit.
@@ -28,19 +30,19 @@ impl Limits {
         old: Option<Frame>,
         new: Option<Frame>,
     ) -> Option<Box<Self>> {
-        let (window, pace) = limits.map_or((None, None), |limits| (limits.window, limits.pace));
+        let Self { window, pace, learned } = limits.map_or_else(Self::default, |limits| *limits);
         let window = match (old, new, window) {
             (Some(old), Some(new), Some(window)) => Some(window.reframed(old, new)),
             (_, Some(new), _) => Some(Window::new(new)),
             (_, None, _) => None,
         };
-        (window.is_some() || pace.is_some()).then(|| Box::new(Self { window, pace }))
+        (window.is_some() || pace.is_some()).then(|| Box::new(Self { window, pace, learned }))
     }
 
     /// The same without a pace.
     pub(super) fn unpaced(limits: Option<Box<Self>>) -> Option<Box<Self>> {
         let window = limits.and_then(|limits| limits.window);
-        window.map(|window| Box::new(Self { window: Some(window), pace: None }))
+        window.map(|window| Box::new(Self { window: Some(window), ..Self::default() }))
     }
 
     /// Counts a lend.

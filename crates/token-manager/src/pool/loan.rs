@@ -8,16 +8,26 @@ use crate::entry::Entry;
 #[derive(Debug)]
 pub(crate) struct Loan {
     pub(crate) entry: Arc<Entry>,
-    pub(crate) generation: Generation,
+    pub(super) own: Pass,
     /// Which of the pool's lanes lent it; 0 is the one without a scope.
     pub(crate) lane: u32,
     /// Where the token stood, and since which reload: while that is the latest, it stands there still.
     pub(super) index: u32,
     pub(super) epoch: u32,
     pub(super) lent: Moment,
-    pub(super) is_probe: bool,
     /// Of the pool's gate, and of the group's.
     pub(super) passes: [Pass; 2],
+}
+
+impl Loan {
+    pub(crate) fn generation(&self) -> Generation {
+        self.own.generation()
+    }
+
+    /// Whether it is the token's probe.
+    pub(super) fn is_probe(&self) -> bool {
+        self.own.is_probe()
+    }
 }
 
 /// Whether a lease told what came of it.

@@ -221,7 +221,7 @@ impl Pair {
         let token = NAMES.iter().position(|name| *name == loan.entry.value.expose()).unwrap();
         prop_assert!(candidates.contains(&token), "lent {token} where {candidates:?} could be");
         let lease = self.model.lend(token);
-        self.stamps.push((token, loan.generation, lease.era));
+        self.stamps.push((token, loan.generation(), lease.era));
         self.out.push(Out { loan, lease, told: Told::Nothing });
         Ok(())
     }

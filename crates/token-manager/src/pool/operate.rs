@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use tidegate_backoff_core::Pace;
 use tokio::time::Instant;
 
-use super::{Moment, Pool, Way};
+use super::{Moment, Pool, Touched, Way};
 use crate::{Reason, State, StateCounts, TokenId, TokenStatus, UnknownToken};
 
 impl Pool {
@@ -31,6 +32,7 @@ impl Pool {
         let next = self.next_generation();
         self.records[index].reset(next);
         self.forget_pace(index);
+        self.records[index].touched.add(Touched::LEARNED);
         self.refresh(index);
         if let Some(group) = self.records[index].group {
             self.groups.gate(group).open(next);
@@ -95,6 +97,7 @@ impl Pool {
             rejected: record.rejected.into(),
             cooldowns: record.cooldowns.map(u64::from),
             last_used: record.last_used().map(|at| origin.instant(at)),
+            pace: record.pace().and_then(Pace::interval),
             scopes: Vec::new(),
         }
     }

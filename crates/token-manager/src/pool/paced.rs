@@ -19,20 +19,25 @@ impl Pool {
     /// spared them then, and in a large pool it need not be spared to all.
     const HEARERS: usize = 32;
 
+    /// A quota that is told and renewed only after this is used as its user wants: an hour's calls may all be made in
+    /// a minute, and the token rests for the hour.
+    const LONG_QUOTA: Duration = Duration::from_secs(120);
+
     /// Whether any token has a pace.
     pub(super) fn is_paced(&self) -> bool {
         self.paced > 0
     }
 
-    /// How long a wait may be that is worth to begin, where it is less than allowed. A paced pool serves at its
-    /// pace however many wait: a longer queue would not make it more, only later.
+    /// How long a wait in a standing queue may be that is worth to begin, where it is less than allowed. A paced
+    /// pool serves at its pace however many wait: a longer queue would not make it more, only later.
     pub(crate) fn patience(&self) -> Option<Duration> {
         self.is_paced().then(|| self.params.max_wait / 20 * 7)
     }
 
     /// What a report teaches of the token's limit, and of others'.
     pub(super) fn learn(&mut self, loan: &Loan, report: &Report, effect: Effect, now: Moment) -> Surprise {
-        let limited = report.outcome == Outcome::Limited;
+        let told_long = report.quota.is_some_and(|rest| rest > Self::LONG_QUOTA);
+        let limited = report.outcome == Outcome::Limited && !told_long;
         let succeeded = report.outcome == Outcome::Success && effect != Effect::Nothing;
         if self.params.pacing == Pacing::Off || !(limited || succeeded) {
             return Surprise::Unexpected;
@@ -66,8 +71,8 @@ impl Pool {
     pub(super) fn end_paces_rest(&mut self, index: usize) {
         let record = &self.records[index];
         if record.pace().is_some_and(Pace::is_resting) {
-            let group = record.group.map_or(Moment::BEFORE, |group| self.groups.gate(group).rests_until());
-            let until = record.until().max(self.blame.gate.rests_until()).max(group);
+            let group = record.group.map_or(Moment::BEFORE, |group| self.groups.gate(group).until());
+            let until = record.until().max(self.blame.gate.until()).max(group);
             if let Some(pace) = self.records[index].pace_mut().filter(|_| until > Moment::BEFORE) {
                 pace.rests_until(until.as_duration());
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tidegate_backoff_core::{CoolDown, MAX_TOLD_REST, Pace};
 
-use super::gate::Way;
+use super::gate::{Pass, Way};
 use super::limits::Limits;
 use super::moment::Moment;
 use super::touched::Touched;
@@ -28,24 +28,17 @@ enum Health {
 }
 
 /// One token's state, and how results and operators move it. Knows nothing of other tokens.
+///
+/// The order is the memory's: what the lend of a healthy token touches stands together, from the 16th byte on. Records
+/// take 96 bytes and begin 16 or 48 bytes into a line of a cache, so that it is one line for every other token.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Record {
+    pub(super) cooldowns: [u32; 4],
     pub(super) entry: Arc<Entry>,
-    /// What it is held to beyond its rests, where there is something: most tokens have none.
-    pub(super) limits: Option<Box<Limits>>,
     pub(super) generation: Generation,
-    until: Moment,
     /// `Moment::BEFORE` if it was never lent.
     last_used: Moment,
-    pub(super) requests: u64,
-    pub(super) rate_limited: u32,
-    pub(super) rejected: u32,
-    pub(super) cooldowns: [u32; 4],
-    pub(super) failures: u32,
-    rejections: u32,
-    pub(super) weight: NonZeroU32,
-    /// Its group's place in the pool's list.
-    pub(super) group: Option<NonZeroU32>,
     /// After a limit: how many leases may be out, until enough successes have lifted it. 0 is any number.
     ramp: u8,
     health: Health,
@@ -58,6 +51,17 @@ pub(super) struct Record {
     pub(super) touched: Touched,
     /// How the pool has entered the token into its structures.
     pub(super) known: Kind,
+    pub(super) requests: u64,
+    /// What it is held to beyond its rests, where there is something: most tokens have none.
+    pub(super) limits: Option<Box<Limits>>,
+    /// Its group's place in the pool's list.
+    pub(super) group: Option<NonZeroU32>,
+    pub(super) weight: NonZeroU32,
+    until: Moment,
+    pub(super) rate_limited: u32,
+    pub(super) rejected: u32,
+    pub(super) failures: u32,
+    rejections: u32,
 }
 
 /// What a report did to a token.
@@ -242,14 +246,23 @@ impl Record {
         self.attends || self.limits.is_some()
     }
 
-    /// Counts a lease. Returns whether it is the token's probe.
-    pub(super) fn lend(&mut self, now: Moment) -> bool {
+    /// Reads what a lend does, at each place where it stands. What is returned means nothing.
+    pub(super) fn look(&self) -> u64 {
+        let holders = u64::try_from(Arc::strong_count(&self.entry)).unwrap_or(0);
+        self.requests ^ self.last_used.nanos() ^ u64::from(self.attends) ^ self.entry.look() ^ holders
+    }
+
+    /// Counts a lease. Returns what it is to remember.
+    pub(super) fn lend(&mut self, now: Moment) -> Pass {
         self.entry.enter();
         self.requests += 1;
         self.last_used = now;
-        let is_probe = self.health != Health::Ready && self.until <= now;
-        self.probe_out |= is_probe;
-        is_probe
+        if self.health != Health::Ready && self.until <= now {
+            self.probe_out = true;
+            Pass::probe(self.generation)
+        } else {
+            Pass::ordinary(self.generation)
+        }
     }
 
     /// The probe has told nothing: another may have it.
@@ -439,6 +452,7 @@ impl Record {
             // Others know the rest by the old value.
             self.touched.add(Touched::RESTED);
         }
+        self.renew_learned();
         self.probe_out = false;
         self.generation = next;
     }

@@ -91,12 +91,11 @@ impl Pool {
         let generation = if record.rests(moment) { super::Generation(0) } else { record.generation };
         let loan = Loan {
             entry: loan.entry.clone(),
-            generation,
+            own: super::Pass::ordinary(generation),
             lane: self.lane,
             index: super::small(index),
             epoch: self.epoch,
             lent: loan.lent,
-            is_probe: false,
             passes: [super::Pass::NONE; 2],
         };
         self.settle(&loan, report, now)
@@ -107,6 +106,7 @@ impl Pool {
         let now = self.advance(now);
         !self.blame.watches()
             && self.frame.is_none()
+            && !self.is_paced()
             && self.records.iter().all(|record| {
                 matches!(record.known, Kind::Lendable | Kind::Barred) && record.state(now) != State::Probing
             })

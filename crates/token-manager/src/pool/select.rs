@@ -92,6 +92,23 @@ impl Selector {
         }
     }
 
+    /// Has a cache fetch what lends need of the tokens that these numbers would choose now: by plain reads, none of
+    /// which waits for one of another token. An order of tokens needs no such help, a processor sees it itself.
+    pub(super) fn look_at(&self, records: &[Record], draws: &[u64]) {
+        if records.len() < FIT_A_CACHE {
+            return;
+        }
+        let look = |seen: u64, token: usize| seen ^ records[token].look();
+        let seen = match self {
+            Self::Random(it) => draws.iter().filter_map(|&draw| it.any(draw)).fold(0, look),
+            Self::WeightedRandom(it) => draws.iter().filter_map(|&draw| it.any(draw)).fold(0, look),
+            Self::LeastLoaded(it) => draws.iter().filter_map(|&draw| it.two(draw)).flatten().fold(0, look),
+            Self::RoundRobin(_) | Self::Shares(_) | Self::UseOrder(_) => 0,
+        };
+        // Or the compiler would see that nobody needs the reads.
+        std::hint::black_box(seen);
+    }
+
     /// Counts a use of a token that was not chosen here.
     pub(super) fn used(&mut self, token: usize) {
         if let Self::UseOrder(it) = self {
@@ -99,6 +116,9 @@ impl Selector {
         }
     }
 }
+
+/// Fewer tokens than this stay in a processor's own cache: some 200 bytes each.
+const FIT_A_CACHE: usize = 4096;
 
 /// A number below `bound` from 32 random bits, each as likely as the next but for one part in 2^32 / bound.
 fn below(bound: usize, bits: u32) -> usize {

@@ -165,5 +165,5 @@ pub(super) fn quota(outcome: Outcome, seconds: u64) -> Report {
 }
 
 pub(super) fn generation(loan: &Loan) -> Generation {
-    loan.generation
+    loan.generation()
 }

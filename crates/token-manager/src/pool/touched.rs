@@ -5,7 +5,7 @@ pub(super) struct Touched(u8);
 
 impl Touched {
     pub(super) const NOTHING: Self = Self(0);
-    pub(super) const ALL: Self = Self(15);
+    pub(super) const ALL: Self = Self(31);
     /// A rest has begun or grown.
     pub(super) const RESTED: Self = Self(1);
     /// Everything of before is void: a reset.
@@ -14,6 +14,8 @@ impl Touched {
     pub(super) const RECOVERED: Self = Self(4);
     /// An operator has barred it, or allowed it again.
     pub(super) const BARRED: Self = Self(8);
+    /// What is known of its limit is other than what was told.
+    pub(super) const LEARNED: Self = Self(16);
 
     pub(super) fn add(&mut self, other: Self) {
         self.0 |= other.0;

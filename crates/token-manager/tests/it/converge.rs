@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use tidegate_backoff_core::{Bound, LearnedLimit};
 use tidegate_token_manager::{
-    Clock, IdKey, News, Outcome, PoolParams, Report, Stamp, State, TokenId, TokenManager, WhenExhausted,
+    Clock, IdKey, LearnedNews, News, Outcome, PoolParams, Report, Stamp, State, TokenId, TokenManager,
+    WhenExhausted,
 };
 use tokio::time::{Instant, advance};
 
@@ -118,14 +120,32 @@ async fn replicas_that_have_heard_the_same_stand_the_same() {
         let mut told = Told::default();
         for _ in 0..60 {
             let pool = &replicas[random.below(3)];
-            match random.below(8) {
+            match random.below(9) {
                 0 | 1 => told.take_from(pool, clock()),
                 2 => told.read_by(pool, clock()),
                 3 if !told.pieces.is_empty() => {
                     let news = told.pieces[random.below(told.pieces.len())].clone();
                     pool.apply(&[news], clock());
                 }
-                4 => advance(secs(u64::try_from(random.below(40)).unwrap()) + millis(7)).await,
+                4 => {
+                    // Another, who knows the tokens only without a scope.
+                    let limit = LearnedLimit {
+                        interval: millis(1 + u64::try_from(random.below(2000)).unwrap()),
+                        refused: Duration::ZERO,
+                        cost: secs(1),
+                        credit: 3,
+                        window: 0,
+                        bound: random.of(&[Bound::Floor, Bound::Ceiling]),
+                    };
+                    let learned = Some(LearnedNews { at: clock().stamp, limit: Some(limit) });
+                    let news = News { learned, ..News::none("tests".into(), id(random.of(&NAMES))) };
+                    told.known
+                        .entry(news.id)
+                        .and_modify(|known| known.merge(&news))
+                        .or_insert_with(|| news.clone());
+                    told.pieces.push(news);
+                }
+                5 => advance(secs(u64::try_from(random.below(40)).unwrap()) + millis(7)).await,
                 _ => step(pool, &mut random).await,
             }
         }
@@ -137,7 +157,15 @@ async fn replicas_that_have_heard_the_same_stand_the_same() {
         }
         let untold: Vec<_> = replicas.iter().map(|pool| pool.take_news(clock(), 99)).collect();
         assert!(untold.iter().all(Vec::is_empty), "round {round}: there is no end to it: {untold:#?}");
+        let learned = |pool: &TokenManager| {
+            pool.tell_all();
+            let news = pool.take_news(clock(), 99).into_iter();
+            news.filter_map(|news| Some((news.id, news.learned?))).collect::<HashMap<_, _>>()
+        };
         let [one, others @ ..] = &replicas;
+        for other in others {
+            assert_eq!(learned(one), learned(other), "round {round}");
+        }
         for other in others {
             for (name, (one, other)) in NAMES.iter().zip(standing(one).into_iter().zip(standing(other))) {
                 let same = one.0 == other.0

@@ -7,6 +7,7 @@ mod cancel;
 mod converge;
 mod ends;
 mod fairness;
+mod learned;
 mod operate;
 mod paced;
 mod pinned;

@@ -58,14 +58,14 @@ fn where_nothing_is_refused_nothing_is_paced() {
 }
 
 #[test]
-fn what_a_bucket_saves_up_is_learned_and_that_another_saves_nothing_too() {
-    for (burst, credit) in [(30, 6..=31), (1, 0..=1)] {
+fn what_a_bucket_saves_up_may_be_used_and_that_another_saves_nothing_is_learned() {
+    for (burst, served) in [(30, 95), (1, 60)] {
         let mut caller = Caller::new(bucket(burst), Demand::Endless);
         caller.run(60 * MINUTE);
         assert_eq!(caller.pace().meter.credit, 0, "burst {burst}: none is ever left");
         caller.ask_for(Demand::Pages(25, 40 * SECOND));
         let tally = caller.run(240 * MINUTE);
-        assert!(credit.contains(&caller.pace().meter.credit), "burst {burst}: {:?}", caller.pace());
+        assert!(tally.granted * 100 >= tally.asked * served, "burst {burst}: {tally:?}, {:?}", caller.pace());
         assert!(tally.refused * 100 <= tally.granted * 3, "burst {burst}: {tally:?}");
     }
 }

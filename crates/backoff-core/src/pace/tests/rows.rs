@@ -178,8 +178,9 @@ fn where_a_refusal_is_dear_a_token_stays_below_what_was_refused_and_is_patient()
     }
     // The floor has been climbed by then, and beyond what was never refused it goes slowly.
     let risky = pace.whole;
-    let (_, _) = refuse(&mut pace, now + SECOND, 60 * SECOND);
-    now += 61 * SECOND;
+    now = now.max(pace.allows_from());
+    let (_, _) = refuse(&mut pace, now, 60 * SECOND);
+    now += 60 * SECOND;
     assert_eq!(pace.known, Known::Ceiling);
     assert!(pace.whole >= risky + risky * 29 / 1000, "{} of {risky}", pace.whole);
     let (whole, trial) = (pace.whole, 30 * 60 * SECOND);

@@ -68,9 +68,8 @@ impl Lanes {
     pub(in crate::manager) fn apply(&mut self, news: &[News], clock: Clock, now: Instant) {
         for news in news {
             if let Some(heard) = self.base.pool.apply(news, clock) {
-                let Some(at) = heard.cleared else { continue };
                 for lane in &mut self.scoped {
-                    lane.desk.pool.apply_reset(heard.id, at, &news.pool, clock);
+                    lane.desk.pool.apply_reset(heard.id, heard.reset, &news.pool, clock);
                 }
                 continue;
             }
@@ -80,9 +79,8 @@ impl Lanes {
             if let Some((lane, heard)) =
                 pools.into_iter().find_map(|lane| lane.apply(news, clock).map(|it| (lane, it)))
             {
-                if let Some(at) = self.base.pool.cleared(heard.id, clock) {
-                    lane.apply_reset(heard.id, at, &news.pool, clock);
-                }
+                let reset = self.base.pool.reset_of(heard.id, clock);
+                lane.apply_reset(heard.id, reset, &news.pool, clock);
             }
         }
         for lane in &mut self.scoped {

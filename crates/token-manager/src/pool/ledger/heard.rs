@@ -1,21 +1,31 @@
 //! Taking what others tell.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::marks::{Marks, Scale, When};
 use super::{Age, Rests, Subject};
 use crate::news::SLACK_MS;
+use crate::pool::learned::STALE_AFTER;
 use crate::pool::record::Shared;
 use crate::pool::{Generation, Pool, Touched};
-use crate::{Bar, BarNews, Clock, News, Stamp, TokenId};
+use crate::{Bar, BarNews, Clock, LearnedNews, News, Pacing, Stamp, TokenId};
 
 /// What a lane has taken in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Heard {
     /// Of what: its id without a scope.
     pub(crate) id: TokenId,
-    /// A reset that was not known.
-    pub(crate) cleared: Option<Stamp>,
+    pub(crate) reset: Reset,
+}
+
+/// A reset that was not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reset {
+    /// Of rests: when.
+    cleared: Option<Stamp>,
+    /// Of what was learned: when. A success while the token rests resets the one and not the other.
+    forgotten: Option<Stamp>,
 }
 
 impl Pool {
@@ -28,6 +38,9 @@ impl Pool {
         let ledger = self.ledger.as_mut()?;
         let mut marks = ledger.marks.get(&id).copied().unwrap_or(Marks::NONE);
         let (was_told, known) = (!marks.untold.any(), marks.cleared.stamp(scale));
+        let reset = Reset { cleared: news.cleared.filter(|at| Some(*at) > known), forgotten: None };
+        let learned = news.learned.filter(|news| counts(self.params.pacing, *news, scale));
+        let mut forgotten = None;
         match subject {
             Subject::Token(index) => {
                 let record = &mut self.records[index];
@@ -41,6 +54,15 @@ impl Pool {
                         Bar::Barred => {}
                         Bar::Allowed => record.allow_elsewhere(),
                     }
+                }
+                let known = marks.learned.stamp(scale);
+                let known = known.map(|at| LearnedNews { at, limit: record.latest_learned() });
+                if let Some(news) = learned.filter(|news| Some(*news) > known) {
+                    marks.learned = When::Told(news.at);
+                    forgotten = news.limit.is_none().then_some(news.at);
+                    self.paced -= usize::from(record.is_paced());
+                    record.learn_elsewhere(news.limit, self.latest);
+                    self.paced += usize::from(record.is_paced());
                 }
                 // What was applied is known elsewhere already.
                 record.touched = Touched::NOTHING;
@@ -59,36 +81,65 @@ impl Pool {
             Subject::Token(index) => self.refresh(index),
             Subject::Group(group) => self.refresh_group(Some(group)),
         }
-        Some(Heard { id, cleared: news.cleared.filter(|at| Some(*at) > known) })
+        Some(Heard { id, reset: Reset { forgotten, ..reset } })
     }
 
-    /// When a reset was last heard of.
-    pub(crate) fn cleared(&mut self, id: TokenId, clock: Clock) -> Option<Stamp> {
+    /// The latest reset that was heard of: of what was learned, if nothing was since.
+    pub(crate) fn reset_of(&mut self, id: TokenId, clock: Clock) -> Reset {
         let scale = self.scale(clock);
-        self.ledger.as_ref()?.marks.get(&id)?.cleared.stamp(scale)
+        let marks = self.ledger.as_ref().and_then(|ledger| ledger.marks.get(&id));
+        let Some(marks) = marks.copied() else { return Reset::default() };
+        let knows = self.place(id).is_some_and(|index| self.records[index].latest_learned().is_some());
+        Reset {
+            cleared: marks.cleared.stamp(scale),
+            forgotten: marks.learned.stamp(scale).filter(|_| !knows),
+        }
     }
 
     /// A reset without a scope is one in this lane too, and is told for it.
-    pub(crate) fn apply_reset(&mut self, id: TokenId, at: Stamp, pool: &Arc<str>, clock: Clock) {
-        let Some(mask) = self.ledger.as_ref().map(|ledger| ledger.mask) else { return };
-        let is_marked = match self.subject(id) {
-            Some(Subject::Token(index)) => self.records[index].is_marked(),
-            Some(Subject::Group(group)) => self.groups.gate(group).is_marked(),
-            None => false,
-        };
-        if !is_marked || self.cleared(id, clock) >= Some(at) {
+    pub(crate) fn apply_reset(&mut self, id: TokenId, reset: Reset, pool: &Arc<str>, clock: Clock) {
+        if reset == Reset::default() {
             return;
         }
-        let reset = News { cleared: Some(at), ..News::none(Arc::clone(pool), mask.put_on(id)) };
-        self.apply(&reset, clock);
+        let scale = self.scale(clock);
+        let Some(ledger) = &self.ledger else { return };
+        let (mask, marks) = (ledger.mask, ledger.marks.get(&id).copied().unwrap_or(Marks::NONE));
+        let (is_marked, is_paced) = match self.subject(id) {
+            Some(Subject::Token(index)) => {
+                let record = &self.records[index];
+                (record.is_marked(), record.pace().is_some())
+            }
+            Some(Subject::Group(group)) => (self.groups.gate(group).is_marked(), false),
+            None => (false, false),
+        };
+        let cleared = reset.cleared.filter(|at| is_marked && marks.cleared.stamp(scale) < Some(*at));
+        let forgotten = reset.forgotten.filter(|at| is_paced && marks.learned.stamp(scale) < Some(*at));
+        let mut untold = Touched::NOTHING;
+        if cleared.is_some() {
+            untold.add(Touched::CLEARED);
+        }
+        if forgotten.is_some() {
+            untold.add(Touched::LEARNED);
+        }
+        if !untold.any() {
+            return;
+        }
+        let learned = forgotten.map(|at| LearnedNews { at, limit: None });
+        self.apply(&News { cleared, learned, ..News::none(Arc::clone(pool), mask.put_on(id)) }, clock);
         let Some(ledger) = &mut self.ledger else { return };
         if let Some(marks) = ledger.marks.get_mut(&id) {
             if !marks.untold.any() {
                 ledger.untold.push(id);
             }
-            marks.untold.add(Touched::CLEARED);
+            marks.untold.add(untold);
         }
     }
+}
+
+/// Whether what others have learned is gone by. A moment of the future is one by a clock that was set back.
+fn counts(pacing: Pacing, news: LearnedNews, scale: Scale) -> bool {
+    let age = u64::try_from(scale.now().since(news.at)).map_or(Duration::ZERO, Duration::from_millis);
+    pacing == Pacing::Learned && age <= STALE_AFTER
 }
 
 fn hear(rests: &mut impl Rests, marks: &mut Marks, news: &News, scale: Scale, next: Generation) {

@@ -67,6 +67,7 @@ pub(super) struct Marks {
     pub(super) cleared: When,
     pub(super) recovered: When,
     pub(super) barred: When,
+    pub(super) learned: When,
     pub(super) untold: Touched,
 }
 
@@ -76,6 +77,7 @@ impl Marks {
         cleared: When::Never,
         recovered: When::Never,
         barred: When::Never,
+        learned: When::Never,
         untold: Touched::NOTHING,
     };
 
@@ -93,6 +95,9 @@ impl Marks {
         }
         if touched.has(Touched::BARRED) {
             self.barred = When::after(now, [self.barred, When::Never]);
+        }
+        if touched.has(Touched::LEARNED) {
+            self.learned = When::after(now, [self.learned, When::Never]);
         }
         self.untold.add(touched);
     }

@@ -39,6 +39,16 @@ impl Dense {
         self.tokens.get(below(self.tokens.len(), high)).map(|&token| token as usize)
     }
 
+    /// Two of them, if there are two.
+    pub(super) fn two(&self, entropy: u64) -> Option<[usize; 2]> {
+        let others = self.tokens.len().checked_sub(1).filter(|&others| others > 0)?;
+        let (high, low) = halves(entropy);
+        let first = below(others + 1, high);
+        let other = below(others, low);
+        let second = other + usize::from(other >= first);
+        Some([first, second].map(|place| self.tokens[place] as usize))
+    }
+
     /// Two of them, and of these the one with fewer leases for its weight; where both have as many, each as
     /// likely as it is heavy. `load` tells a token's leases and its weight.
     pub(super) fn less_loaded_of_two(
@@ -46,15 +56,7 @@ impl Dense {
         entropy: u64,
         load: impl Fn(usize) -> (u32, u32),
     ) -> Option<usize> {
-        let len = self.tokens.len();
-        if len < 2 {
-            return self.any(entropy);
-        }
-        let (high, low) = halves(entropy);
-        let first = below(len, high);
-        let other = below(len - 1, low);
-        let second = other + usize::from(other >= first);
-        let (first, second) = (self.tokens[first] as usize, self.tokens[second] as usize);
+        let Some([first, second]) = self.two(entropy) else { return self.any(entropy) };
         let ((first_out, first_weight), (second_out, second_weight)) = (load(first), load(second));
         let first_load = u64::from(first_out) * u64::from(second_weight);
         let second_load = u64::from(second_out) * u64::from(first_weight);
