@@ -101,12 +101,12 @@ impl Walk {
             let allowed = pace.allows_from();
             prop_assert!(allowed <= self.pool.latest.as_duration(), "before its pace allows it: {:?}", pace);
         }
-        if loan.is_probe {
+        if loan.is_probe() {
             let probes = self.out.iter().filter(|(out, told)| {
-                out.is_probe
+                out.is_probe()
                     && *told == Told::Nothing
                     && out.entry.id() == loan.entry.id()
-                    && out.generation == loan.generation
+                    && out.generation() == loan.generation()
             });
             prop_assert_eq!(probes.count(), 0, "one probe at a time");
         }
