@@ -70,6 +70,18 @@ impl Meter {
         self.due = self.due.max(now).saturating_add(self.interval);
     }
 
+    /// Another pace from now on. What was lent beyond the old one is so many lends, not so long a time: at a faster pace
+    /// it is made up for sooner.
+    pub(super) fn change(&mut self, interval: u64, now: u64) {
+        if interval < self.interval {
+            let owed =
+                u128::from(self.due.saturating_sub(now)) * u128::from(interval) / u128::from(self.interval);
+            let owed = u64::try_from(owed).unwrap_or(u64::MAX);
+            self.due = self.due.min(now.saturating_add(owed));
+        }
+        self.interval = interval;
+    }
+
     pub(super) fn take_back(&mut self) {
         self.due = self.due.saturating_sub(self.interval);
     }

@@ -99,7 +99,7 @@ impl Pace {
         self.whole = mean;
         self.recent = self.recent.over(granted);
         let (lends, age) = self.first;
-        let burst = u64::from(lends).saturating_sub(age / mean).min(1000);
+        let burst = u64::from(lends).saturating_sub(age / mean).min(200);
         self.meter.credit = u32::try_from(burst / 2).unwrap_or(0);
     }
 
@@ -150,10 +150,11 @@ impl Pace {
     /// as there is, so much slower is the pace.
     pub(super) fn apply(&mut self) {
         if !self.is_dear() || self.known == Known::Usual {
-            self.meter.interval = self.whole;
+            self.meter.change(self.whole, self.recent.last);
         } else {
             let rest = u64::from(Self::WHOLE - self.share);
-            self.meter.interval = scaled(self.whole, Self::WHOLE.into(), self.share.into());
+            let paced = scaled(self.whole, Self::WHOLE.into(), self.share.into());
+            self.meter.change(paced, self.recent.last);
             self.meter.credit = u32::try_from(u64::from(self.window) * rest * 9 / 10_000).unwrap_or(0);
         }
     }

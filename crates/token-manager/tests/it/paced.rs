@@ -50,6 +50,24 @@ async fn who_would_wait_beyond_the_patience_is_told_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_rush_after_a_quiet_time_waits_as_long_as_it_may() {
+    let pool = pool("a", params());
+    teach(&pool, None, "a", secs(5)).await;
+    advance(secs(60)).await;
+    while pool.try_acquire(&[]).is_ok() {}
+    let (start, interval) = (Instant::now(), pool.predicted_wait().unwrap());
+    // Patience would allow two. These are served at 5, 10, ... 30 s.
+    let mut rush: Vec<_> = (0..6).map(|_| Request::waiting(&pool)).collect();
+    advance(millis(1_001)).await;
+    assert!(pool.acquire(Ask::default()).await.is_err(), "who comes later is of no rush");
+    for (place, request) in rush.iter_mut().enumerate() {
+        let served = start + interval * u32::try_from(place + 1).unwrap() + millis(1);
+        advance(served.saturating_duration_since(Instant::now())).await;
+        drop(request.granted());
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn nobody_is_less_patient_for_a_rest_alone() {
     let pool = pool("a", params());
     let report = Report { told: Some(secs(30)), ..Report::new(Outcome::Limited) };

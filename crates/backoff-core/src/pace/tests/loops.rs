@@ -97,3 +97,39 @@ fn a_limit_that_changes_is_followed() {
         assert!(tally.refused * 100 <= tally.granted * 3, "{interval:?}: {tally:?}");
     }
 }
+
+#[test]
+fn a_limit_that_was_cut_for_a_while_is_found_again() {
+    let bucket = |interval| Limit::Bucket { interval, burst: 30 };
+    let mut caller = Caller::new(bucket(SECOND), Demand::Chance(SECOND * 10 / 9));
+    caller.run(60 * MINUTE);
+    caller.change(bucket(SECOND * 10));
+    caller.run(10 * MINUTE);
+    caller.change(bucket(SECOND));
+    caller.run(30 * MINUTE);
+    let tally = caller.run(30 * MINUTE);
+    assert!(tally.granted * 10 >= tally.asked * 9, "{tally:?}, {:?}", caller.pace());
+}
+
+#[test]
+fn what_is_refused_by_chance_is_hardly_slowed_down() {
+    for share in [2, 10] {
+        let mut caller = Caller::new(Limit::Chance(share), Demand::Chance(SECOND));
+        caller.run(60 * MINUTE);
+        let tally = caller.run(240 * MINUTE);
+        assert!(tally.granted * 10 >= tally.asked * 9, "{share} of 1000: {tally:?}, {:?}", caller.pace());
+    }
+}
+
+#[test]
+fn a_clock_that_stood_still_costs_at_most_what_was_saved_up_meanwhile() {
+    // The computer sleeps for an hour each hour: its own clock does not count that, the upstream's does.
+    let mut caller = Caller::new(bucket(30), Demand::Endless);
+    caller.run(60 * MINUTE);
+    for _ in 0..10 {
+        caller.sleep(60 * MINUTE);
+        let tally = caller.run(60 * MINUTE);
+        assert!(tally.granted >= 3600 * 9 / 10, "{tally:?}, {:?}", caller.pace());
+        assert!(tally.refused * 100 <= tally.granted * 3, "{tally:?}");
+    }
+}

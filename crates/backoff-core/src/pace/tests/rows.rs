@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use super::world::SECOND;
+use crate::pace::meter::Meter;
 use crate::pace::{Known, Lesson, Pace, nanos};
 
 fn ms(millis: u64) -> Duration {
@@ -222,5 +223,21 @@ fn a_peers_ceiling_is_taken_where_it_may_be_ones_own() {
         let expected = if taken { Some(interval) } else { before };
         assert_eq!(pace.interval(), expected, "{what}");
         assert!(!taken || pace.allows_from() > now, "{what}: its window may be as full");
+    }
+}
+
+#[test]
+fn what_was_lent_beyond_a_slow_pace_is_made_up_for_at_a_faster_one() {
+    for (interval, due) in [(SECOND / 2, 55), (SECOND / 10, 51), (SECOND * 2, 60)] {
+        let mut meter = Meter::UNPACED;
+        (meter.interval, meter.credit) = (nanos(SECOND), 20);
+        let now = nanos(50 * SECOND);
+        (0..10).for_each(|_| meter.lend(now));
+        meter.change(nanos(interval), now);
+        assert_eq!(
+            meter.serves_at(0, 0),
+            nanos(due * SECOND).saturating_sub(20 * nanos(interval)),
+            "{interval:?}"
+        );
     }
 }

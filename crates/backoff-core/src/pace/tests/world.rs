@@ -11,6 +11,8 @@ pub(super) const SECOND: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 pub(super) enum Limit {
     None,
+    /// None, but so many of a thousand calls are refused by chance.
+    Chance(u64),
     /// A full bucket of `burst`, one call more each `interval`.
     Bucket {
         interval: Duration,
@@ -35,11 +37,18 @@ struct Upstream {
     full_at: Duration,
     grants: VecDeque<Duration>,
     blocked_until: Duration,
+    random: SplitMix64,
 }
 
 impl Upstream {
     fn new(limit: Limit) -> Self {
-        Self { limit, full_at: Duration::ZERO, grants: VecDeque::new(), blocked_until: Duration::ZERO }
+        Self {
+            limit,
+            full_at: Duration::ZERO,
+            grants: VecDeque::new(),
+            blocked_until: Duration::ZERO,
+            random: SplitMix64::new(3),
+        }
     }
 
     /// Another limit of the same kind holds from now on.
@@ -50,6 +59,7 @@ impl Upstream {
     fn grants(&mut self, now: Duration) -> bool {
         match self.limit {
             Limit::None => true,
+            Limit::Chance(refused) => draw(&mut self.random, 1000) >= refused,
             Limit::Bucket { interval, burst } => {
                 let granted = self.full_at <= now + interval * (burst - 1);
                 if granted {
@@ -112,6 +122,7 @@ pub(super) struct Caller {
     rests_until: Duration,
     failures: u32,
     lends: u32,
+    slept: Duration,
 }
 
 impl Caller {
@@ -129,11 +140,17 @@ impl Caller {
             rests_until: Duration::ZERO,
             failures: 0,
             lends: 0,
+            slept: Duration::ZERO,
         }
     }
 
     pub(super) fn change(&mut self, limit: Limit) {
         self.upstream.change(limit);
+    }
+
+    /// Time passes for the upstream, and not for the caller.
+    pub(super) fn sleep(&mut self, length: Duration) {
+        self.slept += length;
     }
 
     pub(super) fn ask_for(&mut self, demand: Demand) {
@@ -184,7 +201,7 @@ impl Caller {
         if let Some(pace) = &mut self.pace {
             pace.lent(now);
         }
-        if self.upstream.grants(now) {
+        if self.upstream.grants(now + self.slept) {
             tally.granted += 1;
             self.failures = 0;
             if let Some(pace) = &mut self.pace {
