@@ -2,6 +2,7 @@
 //! more.
 
 mod model;
+mod paced;
 
 use std::time::Duration;
 

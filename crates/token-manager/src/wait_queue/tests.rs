@@ -160,3 +160,27 @@ fn a_thousand_waiters_of_one_client_delay_another_by_one_turn() {
     let _ = queue.answer_head(());
     assert!(queue.take(&crowd[1]).is_some(), "first come first served within a client");
 }
+
+#[test]
+fn others_have_their_turns_before_one_who_joins() {
+    // Who waits: a twice, b once.
+    let rows = [
+        ("c", Others::Stay, 2),
+        ("c", Others::Come, 2),
+        ("b", Others::Stay, 3),
+        ("b", Others::Come, 3),
+        ("a", Others::Stay, 3),
+        ("a", Others::Come, 5),
+    ];
+    let mut queue = WaitQueue::<()>::new();
+    let later = Instant::now() + Duration::from_secs(1);
+    for others in [Others::Stay, Others::Come] {
+        assert_eq!(queue.ahead_of("a", others), 0, "{others:?}");
+    }
+    for client in ["a", "a", "b"] {
+        queue.push(client, &[], later);
+    }
+    for (client, others, ahead) in rows {
+        assert_eq!(queue.ahead_of(client, others), ahead, "{client} {others:?}");
+    }
+}
