@@ -25,11 +25,12 @@ impl Pace {
         self.whole != 0 && self.cost / self.whole >= Self::DEAR
     }
 
-    /// The first refusal was dear: better the usual rate, if it was one, than another such.
+    /// The first refusal was dear: better the usual rate, if it was one, than another such. What was used for less than
+    /// a quarter of the time that it rested was used in a burst: that is no rate.
     pub(super) fn guess(&mut self, now: u64) {
         let (lends, age) = self.first;
         let usual = age / u64::from(lends.max(1));
-        if lends >= Self::ENOUGH && usual > 0 && self.cost / usual >= Self::DEAR {
+        if lends >= Self::ENOUGH && age >= self.cost / 4 && usual > 0 && self.cost / usual >= Self::DEAR {
             self.known = Known::Usual;
             self.whole = slower(usual, 40);
             self.window = u32::try_from(self.cost / usual).unwrap_or(u32::MAX);

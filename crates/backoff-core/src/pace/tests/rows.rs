@@ -143,11 +143,11 @@ fn where_the_first_refusal_was_dear_the_usual_rate_is_the_guess() {
     let (pace, _) = usual();
     assert_eq!(pace.known, Known::Usual);
     assert_eq!(pace.interval(), Some(ms(10_400)), "a little below what went well");
-    for (lends, rest) in [(7, 200), (60, 90)] {
-        let now = 600 * SECOND;
+    for (lends, rest, age) in [(7, 200, 600), (60, 90, 600), (60, 200, 49)] {
+        let now = age * SECOND;
         let mut pace = Pace::new(lends, now, now);
         let _ = refuse(&mut pace, now, rest * SECOND);
-        assert_eq!(pace.interval(), None, "{lends} lends, a rest of {rest} s");
+        assert_eq!(pace.interval(), None, "{lends} lends in {age} s, a rest of {rest} s");
     }
 }
 
