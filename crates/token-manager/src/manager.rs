@@ -321,7 +321,9 @@ impl Shared {
         let mut lanes = self.lock();
         let nobody_waits = lanes.waiting() == 0;
         let now = match lanes.get_mut(loan.lane) {
-            Some(desk) if clock == Clock::Spared && nobody_waits => desk.pool.latest(),
+            Some(desk) if clock == Clock::Spared && nobody_waits && !desk.pool.counts_leases() => {
+                desk.pool.latest()
+            }
             _ => now(),
         };
         change(&mut lanes, now);

@@ -13,6 +13,7 @@ mod forecast;
 mod gate;
 mod groups;
 mod learned;
+mod lease_length;
 mod ledger;
 mod limits;
 mod loan;
@@ -45,6 +46,7 @@ use blame::Blame;
 pub(crate) use forecast::Forecast;
 use gate::{Pass, Way};
 use groups::Groups;
+use lease_length::LeaseLength;
 use ledger::Ledger;
 pub(crate) use ledger::Mask;
 use limits::Limits;
@@ -87,6 +89,7 @@ pub(crate) struct Pool {
     tally: Tally,
     /// How many tokens have a pace.
     paced: usize,
+    lease_length: LeaseLength,
     /// A rest of the whole pool, where a limit holds for the caller's address.
     blame: Blame,
     groups: Groups,
@@ -126,6 +129,7 @@ impl Pool {
             wakes: Wakes::new(0),
             tally: Tally::default(),
             paced: 0,
+            lease_length: LeaseLength::default(),
             blame: Blame::new(Generation(0)),
             groups: Groups::default(),
             home,
@@ -228,7 +232,10 @@ impl Pool {
     /// nobody's fault. It counts as out until [`Entry::leave`](crate::entry::Entry::leave) is called, which
     /// comes first.
     pub(crate) fn left(&mut self, loan: &Loan, told: Told, now: Instant) {
-        self.advance(now);
+        let now = self.advance(now);
+        if self.params.max_concurrency != 0 {
+            self.lease_length.note(loan.lent.until(now));
+        }
         self.change(loan, |record| {
             if loan.is_probe() && told == Told::Nothing {
                 record.give_back_probe(loan.generation());
@@ -270,6 +277,11 @@ impl Pool {
     pub(crate) fn hears(loan: &Loan, hears: Hears, told: Told) -> bool {
         hears == Hears::Pool
             || (told == Told::Nothing && (loan.is_probe() || loan.passes.iter().any(|pass| pass.is_probe())))
+    }
+
+    /// Whether the end of each lease is of interest, and when it is.
+    pub(crate) fn counts_leases(&self) -> bool {
+        self.params.max_concurrency != 0
     }
 
     /// The latest moment that the pool has seen: good enough a `now` for what does not depend on time.

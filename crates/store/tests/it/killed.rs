@@ -26,7 +26,8 @@ fn a_kill_at_any_moment_leaves_a_whole_file_and_loses_nothing_that_was_written()
                 let written = (0..KILLS / TOGETHER).map(|round| u64::from(cycle(&path, round))).sum::<u64>();
                 // Without being written anew, each write would have made it longer by its 30 kB.
                 let length = std::fs::metadata(&path).unwrap().len();
-                assert!(length < 500_000, "{written} writes, and it has {length} bytes");
+                // On a machine that is busy otherwise many a rewriting is killed too.
+                assert!(length * 4 < written * 30_000, "{written} writes, and it has {length} bytes");
                 written
             })
         })

@@ -70,15 +70,28 @@ impl Pool {
         if self.tally.lendable > 0 {
             return Forecast::At(self.origin.instant(gate));
         }
-        // How long a lease lasts nobody knows; but where tokens are paced, it is little beside the pace.
+        // Where tokens are paced, how long a lease lasts is little beside the pace.
         if self.tally.held > 0 && !self.is_paced() {
-            return Forecast::Unknown;
+            return self.forecast_of_held(ahead, gate);
         }
         match self.serves_at(ahead) {
             Some(at) => Forecast::At(self.origin.instant(at.max(gate))),
             None if self.tally.held > 0 => Forecast::Unknown,
             None => Forecast::Never,
         }
+    }
+
+    /// Where a place is waited for: when those ahead will have had theirs, if leases last as long as of late; or when a
+    /// token's time comes before that.
+    fn forecast_of_held(&self, ahead: usize, from: Moment) -> Forecast {
+        let places = self.tally.held.saturating_mul(self.params.max_concurrency.max(1) as usize);
+        let turns = self.lease_length.turns(ahead, places);
+        if turns.is_zero() {
+            return Forecast::Unknown;
+        }
+        let ended = from.after(turns);
+        let timed = self.serves_at(ahead).map_or(ended, |at| at.max(from));
+        Forecast::At(self.origin.instant(ended.min(timed)))
     }
 
     /// The moment at which the tokens that wait for their time will have served `ahead` and can serve one

@@ -259,7 +259,11 @@ impl Pair {
                 Forecast::Unknown => Expected::Unknown,
                 Forecast::Never => Expected::Never,
             };
-            prop_assert_eq!(came, self.model.expected(ahead), "with {} ahead", ahead);
+            let expected = self.model.expected(ahead);
+            // How long leases last is reckoned from those before, which the model does not measure.
+            if ahead == 0 || expected != Expected::Unknown || matches!(came, Expected::Never) {
+                prop_assert_eq!(came, expected, "with {} ahead", ahead);
+            }
         }
         prop_assert_eq!(self.pool.retired.len(), self.model.retired.len());
         Ok(())

@@ -230,3 +230,16 @@ async fn waits_of_centuries_are_waits() {
     drop(held);
     drop(request.granted());
 }
+
+#[tokio::test(start_paused = true)]
+async fn behind_leases_that_last_too_long_nobody_waits_in_vain() {
+    let pool = pool("a", PoolParams { max_concurrency: 1, ..PoolParams::default() });
+    let lease = pool.acquire(Ask::default()).await.unwrap();
+    advance(secs(4)).await;
+    drop(lease);
+    let _running = pool.acquire(Ask::default()).await.unwrap();
+    let _first = Request::waiting(&pool);
+    let _second = Request::waiting(&pool);
+    let refused = pool.acquire(Ask::default()).await.unwrap_err();
+    assert_eq!(refused.retry_in, Some(secs(8)), "two of 4 s are ahead, and 5 s are allowed");
+}

@@ -80,3 +80,16 @@ fn without_tokens_none_is_expected() {
     assert_eq!(rig.pool.forecast(0, rig.now), Forecast::Never);
     assert_eq!(Rig::new("").pool.forecast(0, rig.now), Forecast::Never);
 }
+
+#[test]
+fn those_ahead_are_reckoned_with_as_long_as_leases_last_of_late() {
+    let mut rig = Rig::with("a b", PoolParams { max_concurrency: 2, ..PoolParams::default() });
+    let loans: Vec<_> = (0..4).map(|_| rig.lend()).collect();
+    assert_eq!(rig.expected(8), None, "none has ended yet");
+    rig.pass(secs(3));
+    rig.drop(&loans[0]);
+    let _again = rig.lend();
+    // Four places: each of the eight ahead takes 3 s of one of them.
+    assert_eq!((rig.expected(8), rig.expected(4)), (Some(3 + 6), Some(3 + 3)));
+    assert_eq!(rig.expected(0), None, "one that runs may end at any moment");
+}
