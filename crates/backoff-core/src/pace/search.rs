@@ -150,11 +150,10 @@ impl Pace {
     /// as there is, so much slower is the pace.
     pub(super) fn apply(&mut self) {
         if !self.is_dear() || self.known == Known::Usual {
-            self.meter.change(self.whole, self.recent.last);
+            self.meter.interval = self.whole;
         } else {
             let rest = u64::from(Self::WHOLE - self.share);
-            let paced = scaled(self.whole, Self::WHOLE.into(), self.share.into());
-            self.meter.change(paced, self.recent.last);
+            self.meter.interval = scaled(self.whole, Self::WHOLE.into(), self.share.into());
             self.meter.credit = u32::try_from(u64::from(self.window) * rest * 9 / 10_000).unwrap_or(0);
         }
     }
@@ -225,6 +224,10 @@ impl Pace {
             5 << (self.growth - 1).min(7)
         };
         self.whole = faster(self.whole, step.min(most));
+        // What was lent stays in a window for as long, whatever the pace is now.
+        if !self.is_dear() {
+            self.meter.change(self.whole, self.recent.last);
+        }
         self.apply();
     }
 
