@@ -80,8 +80,4 @@ impl Record {
         }
         limits.learned.latest = Some(told);
     }
-
-    pub(super) fn is_paced(&self) -> bool {
-        self.pace().is_some_and(|pace| pace.interval().is_some())
-    }
 }

@@ -19,11 +19,6 @@ impl Limits {
         frame.map(|frame| Box::new(Self { window: Some(Window::new(frame)), ..Self::default() }))
     }
 
-    /// With a pace that was just made.
-    pub(super) fn with_pace(limits: &mut Option<Box<Self>>) -> &mut Option<Pace> {
-        &mut limits.get_or_insert_default().pace
-    }
-
     /// The same under another known limit.
     pub(super) fn reframed(
         limits: Option<Box<Self>>,

@@ -45,19 +45,22 @@ impl Pool {
         let Some(index) = self.place(loan.entry.id()) else { return Surprise::Unexpected };
         let record = &mut self.records[index];
         let at = now.as_duration();
+        let was_paced = record.is_paced();
         let mut surprise = Surprise::Unexpected;
-        let was_paced = record.pace().is_some_and(is_paced);
         let lesson = if limited {
             if was_paced && !record.pace().is_some_and(Pace::is_surprised) {
                 surprise = Surprise::Expected;
             }
             let lends = u32::try_from(record.requests).unwrap_or(u32::MAX);
+            let pace = &mut record.limits.get_or_insert_default().pace;
             // The pool's age is the token's at most.
-            Limits::with_pace(&mut record.limits).get_or_insert_with(|| Pace::new(lends, at, at)).refused(at)
+            pace.get_or_insert_with(|| Pace::new(lends, at, at)).refused(at)
+        } else if let Some(pace) = record.pace_mut().filter(|pace| pace.is_resting()) {
+            pace.succeeded(at)
         } else {
-            record.pace_mut().and_then(|pace| pace.succeeded(at))
+            return Surprise::Unexpected;
         };
-        if !was_paced && record.pace().is_some_and(is_paced) {
+        if !was_paced && record.is_paced() {
             self.paced += 1;
         }
         self.refresh(index);
@@ -93,16 +96,12 @@ impl Pool {
     /// An operator has reset the token: its limit may be another.
     pub(super) fn forget_pace(&mut self, index: usize) {
         let record = &mut self.records[index];
-        self.paced -= usize::from(record.pace().is_some_and(is_paced));
+        self.paced -= usize::from(record.is_paced());
         record.limits = Limits::unpaced(record.limits.take());
     }
 
     /// After a change of tokens or parameters.
     pub(super) fn count_paced(&mut self) {
-        self.paced = self.records.iter().filter(|record| record.pace().is_some_and(is_paced)).count();
+        self.paced = self.records.iter().filter(|record| record.is_paced()).count();
     }
-}
-
-fn is_paced(pace: &Pace) -> bool {
-    pace.interval().is_some()
 }

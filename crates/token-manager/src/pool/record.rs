@@ -237,6 +237,10 @@ impl Record {
         self.limits.as_ref().and_then(|limits| limits.pace.as_ref())
     }
 
+    pub(super) fn is_paced(&self) -> bool {
+        self.pace().is_some_and(|pace| pace.interval().is_some())
+    }
+
     pub(super) fn pace_mut(&mut self) -> Option<&mut Pace> {
         self.limits.as_mut().and_then(|limits| limits.pace.as_mut())
     }
