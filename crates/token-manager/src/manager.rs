@@ -305,7 +305,7 @@ impl Shared {
 
     /// What came of a lease; with a scope that the response names, it is that scope's.
     pub(crate) fn settle(&self, loan: &Loan, scope: Option<&str>, report: &Report) {
-        self.change_lane(loan, Clock::Read, |lanes, now| lanes.settle(loan, scope, report, now));
+        self.change_lane(loan, Now::Read, |lanes, now| lanes.settle(loan, scope, report, now));
         if report.outcome == Outcome::Rejected {
             self.rejected.notify_one();
         }
@@ -313,15 +313,15 @@ impl Shared {
 
     /// A lease has ended that the pool must hear of.
     pub(crate) fn left(&self, loan: &Loan, told: Told) {
-        self.change_lane(loan, Clock::Spared, |lanes, now| lanes.left(loan, told, now));
+        self.change_lane(loan, Now::Latest, |lanes, now| lanes.left(loan, told, now));
     }
 
-    fn change_lane(&self, loan: &Loan, clock: Clock, change: impl FnOnce(&mut Lanes, Instant)) {
+    fn change_lane(&self, loan: &Loan, which: Now, change: impl FnOnce(&mut Lanes, Instant)) {
         let mut wakers = Wakers::default();
         let mut lanes = self.lock();
         let nobody_waits = lanes.waiting() == 0;
         let now = match lanes.get_mut(loan.lane) {
-            Some(desk) if clock == Clock::Spared && nobody_waits && !desk.pool.counts_leases() => {
+            Some(desk) if which == Now::Latest && nobody_waits && !desk.pool.counts_leases() => {
                 desk.pool.latest()
             }
             _ => now(),
@@ -334,11 +334,12 @@ impl Shared {
     }
 }
 
-/// Whether a change depends on the time even where nobody waits.
+/// Which moment a change is told: what depends on time only where somebody waits need not read the clock.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Clock {
+enum Now {
     Read,
-    Spared,
+    /// The latest that the pool has seen, where nobody waits.
+    Latest,
 }
 
 /// Whom to wake, which happens when this is dropped. It is made before the lock is taken and so outlives it,

@@ -8,6 +8,15 @@ use tidegate_token_manager::{Clock, IdKey, Place, State, Store};
 
 use crate::support::{LONG, id, link, linked, pool, reaches, rest, resting, states, taught, until};
 
+/// A store of a file that is not there yet, in a folder of its own.
+async fn opened() -> (tempfile::TempDir, std::path::PathBuf, FileStore) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let mut store = FileStore::new(&path);
+    store.open().await.unwrap();
+    (folder, path, store)
+}
+
 #[tokio::test]
 async fn what_happened_is_known_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
@@ -121,10 +130,7 @@ fn names_in(folder: &Path) -> Vec<String> {
 
 #[tokio::test]
 async fn a_record_that_was_torn_is_cut_away_and_what_follows_is_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("state");
-    let mut store = FileStore::new(&path);
-    store.open().await.unwrap();
+    let (folder, path, mut store) = opened().await;
     let at = Clock::wall().stamp;
     store.publish(&[resting("a", at, 60_000)]).await.unwrap();
     let one = fs::read(&path).unwrap();
@@ -145,10 +151,7 @@ async fn a_record_that_was_torn_is_cut_away_and_what_follows_is_read() {
 
 #[tokio::test]
 async fn of_a_damaged_file_what_can_be_read_is_kept() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("state");
-    let mut store = FileStore::new(&path);
-    store.open().await.unwrap();
+    let (folder, path, mut store) = opened().await;
     let at = Clock::wall().stamp;
     for millis in [60_000, 70_000, 80_000] {
         store.publish(&[resting("a", at, millis)]).await.unwrap();
@@ -165,10 +168,7 @@ async fn of_a_damaged_file_what_can_be_read_is_kept() {
 
 #[tokio::test]
 async fn a_file_that_has_grown_is_written_anew_while_changes_go_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("state");
-    let mut store = FileStore::new(&path);
-    store.open().await.unwrap();
+    let (_folder, path, mut store) = opened().await;
     let at = Clock::wall().stamp;
     for number in 1..=3000 {
         store.publish(&[resting("a", at, number), resting("b", at, number)]).await.unwrap();
@@ -203,10 +203,7 @@ async fn a_file_of_the_first_format_is_read_and_becomes_one_of_the_second() {
 
 #[tokio::test]
 async fn a_file_that_was_taken_away_is_written_whole() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("state");
-    let mut store = FileStore::new(&path);
-    store.open().await.unwrap();
+    let (folder, path, mut store) = opened().await;
     let at = Clock::wall().stamp;
     store.publish(&[resting("a", at, 60_000)]).await.unwrap();
     fs::rename(&path, folder.path().join("elsewhere")).unwrap();
