@@ -12,8 +12,9 @@ use tokio::time::Instant;
 
 use crate::TokenId;
 
-/// Those who wait for a token: by turns between clients, first come first served within one. Knows no clock,
-/// no lock and no token: who holds the lock answers the head, or whom it must, and wakes whom the answer was
+/// Those who wait for a token: by turns between clients, first come first served within one. Who returns, since a token
+/// that he was lent was refused, has had his turn once and does not wait behind those who came later. Knows no clock, no
+/// lock and no token: who holds the lock answers the head, or whom it must, and wakes whom the answer was
 /// for after the lock is let go.
 ///
 /// A waiter's node lives from [`push`](Self::push) until its ticket is given to [`take`](Self::take) and
@@ -35,6 +36,21 @@ pub(crate) enum Others {
     Stay,
     /// Those that wait now have someone for each of their turns.
     Come,
+}
+
+/// How a waiter came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comes {
+    First,
+    /// From a token that was refused.
+    Back,
+}
+
+impl Comes {
+    /// By the tokens that the request has tried.
+    pub(crate) fn having(tried: &[TokenId]) -> Self {
+        if tried.is_empty() { Self::First } else { Self::Back }
+    }
 }
 
 /// A place in the queue. Only its waiter has it.
@@ -80,48 +96,56 @@ impl<A> WaitQueue<A> {
 
     /// How many are served before one of this client who joins now: of each other client as many as it has
     /// turns until then.
-    pub(crate) fn ahead_of(&self, client: &str, others: Others) -> usize {
-        let own = self.clients.find(client).map_or(0, |client| self.clients.client(client).waiting);
+    pub(crate) fn ahead_of(&self, client: &str, comes: Comes, others: Others) -> usize {
+        let joined = self.clients.find(client).map(|client| self.clients.client(client));
+        let own = joined.map_or(0, |client| match comes {
+            Comes::First => client.waiting,
+            Comes::Back => client.returned,
+        });
+        let rivals =
+            self.clients.iter().filter(|client| !joined.is_some_and(|own| std::ptr::eq(own, *client)));
         let turns = |client: &Client| match others {
             Others::Stay => client.waiting.min(own + 1),
             Others::Come => own + 1,
         };
-        // That some of the others have had this round's turn already is left out: it is one turn at most.
-        self.clients
-            .iter()
-            .map(turns)
-            .sum::<usize>()
-            .saturating_sub(usize::from(others == Others::Come && own > 0))
+        // That some of them have had this round's turn already is left out: it is one turn at most.
+        own + rivals.map(turns).sum::<usize>()
     }
 
-    /// Joins as the last of its client. `give_up` is the moment up to which it waits.
+    /// Joins as the last of its client, or of those of it who return. `give_up` is the moment up to which it waits.
     pub(crate) fn push(&mut self, client: &str, tried: &[TokenId], give_up: Instant) -> Ticket {
         let client = self.clients.enter(client);
-        let tail = self.clients.client(client).tail;
-        let node = Node {
-            stage: Stage::Waiting,
-            waker: None,
-            tried: tried.into(),
-            give_up,
-            client,
-            before: tail,
-            behind: None,
-        };
-        let place = if let Some(place) = self.vacant.pop() {
-            self.nodes[place] = node;
-            place
-        } else {
-            self.nodes.push(node);
-            self.nodes.len() - 1
-        };
-        let client = self.clients.client_mut(client);
-        match tail {
-            Some(tail) => self.nodes[tail].behind = Some(place),
-            None => client.head = Some(place),
-        }
-        client.tail = Some(place);
-        client.waiting += 1;
+        let place = self.vacant.pop().unwrap_or(self.nodes.len());
+        let of = self.clients.client_mut(client);
+        of.waiting += 1;
         self.waiting += 1;
+        let comes = Comes::having(tried);
+        let (before, behind) = match comes {
+            Comes::First => (of.tail, None),
+            Comes::Back => {
+                of.returned += 1;
+                let before = of.last_returned.replace(place);
+                (before, before.map_or(of.head, |before| self.nodes[before].behind))
+            }
+        };
+        match before {
+            Some(before) => self.nodes[before].behind = Some(place),
+            None => of.head = Some(place),
+        }
+        match behind {
+            Some(behind) => self.nodes[behind].before = Some(place),
+            None => of.tail = Some(place),
+        }
+        let node =
+            Node { stage: Stage::Waiting, waker: None, tried: tried.into(), give_up, client, before, behind };
+        match self.nodes.get_mut(place) {
+            Some(vacant) => *vacant = node,
+            None => self.nodes.push(node),
+        }
+        if behind.is_some() && self.head_place() == Some(place) {
+            // The head before it has a timer of its own; this one has yet to set one.
+            self.armed = None;
+        }
         Ticket(place)
     }
 
@@ -234,9 +258,16 @@ impl<A> WaitQueue<A> {
             self.armed = None;
         }
         let Node { client: at, before, behind, .. } = self.nodes[place];
+        let comes = Comes::having(&self.nodes[place].tried);
         let client = self.clients.client_mut(at);
         client.waiting -= 1;
         self.waiting -= 1;
+        if comes == Comes::Back {
+            client.returned -= 1;
+            if client.last_returned == Some(place) {
+                client.last_returned = before;
+            }
+        }
         match before {
             Some(before) => self.nodes[before].behind = behind,
             None => client.head = behind,

@@ -11,7 +11,7 @@ use super::line::{Line, Turn};
 use super::rush::{First, Rush};
 use crate::entry::Home;
 use crate::pool::{Forecast, Loan, Pool};
-use crate::wait_queue::{Others, Ticket};
+use crate::wait_queue::{Comes, Others, Ticket};
 use crate::{Ask, Exhausted, PoolParams, TokenId, TokenSpec, WhenExhausted};
 
 /// What stands under the manager's lock: the tokens and those who wait for them. It is told the time.
@@ -111,16 +111,17 @@ impl Desk {
         let first = if self.waiting() == 0 { First::Yes } else { First::No };
         let in_a_rush = self.rush.joins(first, params.max_wait, now);
         let client = ask.client.unwrap_or_default();
+        let comes = Comes::having(ask.tried);
         let give_up = later(now, ask.max_wait.min(params.max_wait));
         let give_up = ask.deadline.map_or(give_up, |deadline| give_up.min(deadline));
         let refused = params.when_exhausted == WhenExhausted::Fail
             || give_up <= now
             || self.waiting() + elsewhere >= params.max_waiting
-            || match self.pool.patience().filter(|_| !in_a_rush) {
+            || match self.pool.patience().filter(|_| !in_a_rush && comes == Comes::First) {
                 Some(patience) => {
                     self.stands_too_long(ask.only, client, give_up.min(later(now, patience)), now)
                 }
-                None => self.forecast(ask.only, client, Others::Stay, now).is_later_than(give_up),
+                None => self.forecast(ask.only, client, comes, Others::Stay, now).is_later_than(give_up),
             };
         if refused {
             return Asked::Answered(Err(self.exhausted(ask.only, client, now)));
@@ -131,29 +132,36 @@ impl Desk {
     /// Whether a queue stands from which one of this client would not come out by then. In a pool that is paced, who
     /// waits takes the place of those who come later: so the other clients are believed to go on asking.
     fn stands_too_long(&mut self, only: Option<TokenId>, client: &str, at: Instant, now: Instant) -> bool {
-        self.forecast(only, client, Others::Come, now).is_later_than(at)
+        self.forecast(only, client, Comes::First, Others::Come, now).is_later_than(at)
     }
 
     /// How long one would wait who asks now.
     pub(super) fn predicted_wait(&mut self, now: Instant) -> Option<Duration> {
-        self.forecast(None, "", Others::Stay, now).wait(now)
+        self.forecast(None, "", Comes::First, Others::Stay, now).wait(now)
     }
 
     /// What one of this client who asks now has to expect.
-    fn forecast(&mut self, only: Option<TokenId>, client: &str, others: Others, now: Instant) -> Forecast {
+    fn forecast(
+        &mut self,
+        only: Option<TokenId>,
+        client: &str,
+        comes: Comes,
+        others: Others,
+        now: Instant,
+    ) -> Forecast {
         let Self { pool, any, pinned, .. } = self;
         let line = match only {
             None => Some(&*any),
             Some(_) => pinned.iter().find(|line| line.only == only),
         };
         match line {
-            Some(line) => line.forecast(client, others, pool, now),
+            Some(line) => line.forecast(client, comes, others, pool, now),
             None => pool.forecast_for(only, 0, now),
         }
     }
 
     pub(super) fn exhausted(&mut self, only: Option<TokenId>, client: &str, now: Instant) -> Exhausted {
-        let forecast = self.forecast(only, client, Others::Stay, now);
+        let forecast = self.forecast(only, client, Comes::First, Others::Stay, now);
         self.pool.exhausted_for(only, forecast, now)
     }
 

@@ -4,7 +4,7 @@ use super::Wakers;
 use super::desk::Answer;
 use crate::TokenId;
 use crate::pool::{Forecast, Pool};
-use crate::wait_queue::{Others, WaitQueue};
+use crate::wait_queue::{Comes, Others, WaitQueue};
 
 /// Those who wait for the same: for any token, or for one and no other.
 #[derive(Debug)]
@@ -44,8 +44,15 @@ impl Line {
     }
 
     /// What one of this client who joins now has to expect.
-    pub(super) fn forecast(&self, client: &str, others: Others, pool: &mut Pool, now: Instant) -> Forecast {
-        pool.forecast_for(self.only, self.queue.ahead_of(client, others), now)
+    pub(super) fn forecast(
+        &self,
+        client: &str,
+        comes: Comes,
+        others: Others,
+        pool: &mut Pool,
+        now: Instant,
+    ) -> Forecast {
+        pool.forecast_for(self.only, self.queue.ahead_of(client, comes, others), now)
     }
 
     /// After the lends: refuses those for whom no token can come in time any more, and sees to it that the head

@@ -10,13 +10,16 @@ pub(super) struct Ring {
     turn: Option<usize>,
 }
 
-/// One client's waiters, first come first served.
+/// One client's waiters, first come first served: those who return from a token that was refused came before the others.
 #[derive(Debug, Default)]
 pub(super) struct Client {
     name: Box<str>,
     pub(super) head: Option<usize>,
     pub(super) tail: Option<usize>,
     pub(super) waiting: usize,
+    /// The last of those who return, who are the first.
+    pub(super) last_returned: Option<usize>,
+    pub(super) returned: usize,
     before: usize,
     behind: usize,
 }

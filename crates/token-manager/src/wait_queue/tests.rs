@@ -8,7 +8,7 @@ const CLIENTS: [&str; 3] = ["a", "b", "c"];
 
 #[derive(Clone, Debug)]
 enum Step {
-    Push(usize, u64),
+    Push(usize, Comes, u64),
     AnswerHead,
     AnswerBefore(u64),
     Take(prop::sample::Index),
@@ -18,7 +18,8 @@ enum Step {
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        4 => (0..CLIENTS.len(), 0..9_u64).prop_map(|(client, at)| Step::Push(client, at)),
+        3 => (0..CLIENTS.len(), 0..9_u64).prop_map(|(client, at)| Step::Push(client, Comes::First, at)),
+        1 => (0..CLIENTS.len(), 0..9_u64).prop_map(|(client, at)| Step::Push(client, Comes::Back, at)),
         2 => Just(Step::AnswerHead),
         1 => (0..9_u64).prop_map(Step::AnswerBefore),
         2 => any::<prop::sample::Index>().prop_map(Step::Take),
@@ -32,11 +33,12 @@ fn step() -> impl Strategy<Value = Step> {
 struct Waiter {
     ticket: Ticket,
     client: usize,
+    comes: Comes,
     give_up: Instant,
     answer: Option<u32>,
 }
 
-/// The naive queue: a list of waiters in the order in which they came, and one of clients by their turns.
+/// The naive queue: a list of waiters in the order in which they are to be served, and one of clients by their turns.
 #[derive(Debug, Default)]
 struct Model {
     list: Vec<Waiter>,
@@ -63,6 +65,19 @@ impl Model {
     fn waiting(&self, client: usize) -> usize {
         self.list.iter().filter(|waiter| waiter.client == client && waiter.answer.is_none()).count()
     }
+
+    fn returned(&self, client: usize) -> usize {
+        let returned = |it: &&Waiter| it.client == client && it.comes == Comes::Back && it.answer.is_none();
+        self.list.iter().filter(returned).count()
+    }
+}
+
+fn tried(comes: Comes) -> &'static [TokenId] {
+    const REFUSED: &[TokenId] = &[TokenId::from_bytes([7; 8])];
+    match comes {
+        Comes::First => &[],
+        Comes::Back => REFUSED,
+    }
 }
 
 proptest! {
@@ -76,10 +91,14 @@ proptest! {
         for (number, step) in (0..).zip(steps) {
             let head_before = model.head().map(|head| model.list[head].ticket.0);
             match step {
-                Step::Push(client, seconds) => {
-                    let ticket = queue.push(CLIENTS[client], &[], at(seconds));
+                Step::Push(client, comes, seconds) => {
+                    let ticket = queue.push(CLIENTS[client], tried(comes), at(seconds));
                     prop_assert!(queue.register(&ticket, Waker::noop().clone()).is_none());
-                    model.list.push(Waiter { ticket, client, give_up: at(seconds), answer: None });
+                    let first = |it: &Waiter| it.client == client && it.comes == Comes::First;
+                    let place = model.list.iter().position(first).filter(|_| comes == Comes::Back);
+                    let place = place.unwrap_or(model.list.len());
+                    let waiter = Waiter { ticket, client, comes, give_up: at(seconds), answer: None };
+                    model.list.insert(place, waiter);
                     if !model.turns.contains(&client) {
                         model.turns.push(client);
                     }
@@ -134,12 +153,15 @@ proptest! {
                 prop_assert_eq!(queue.is_head(&waiter.ticket), head == Some(place));
             }
             for (client, name) in CLIENTS.into_iter().enumerate() {
-                let own = model.waiting(client);
-                let others = (0..CLIENTS.len()).filter(|&other| other != client);
-                let ahead = own + others.map(|other| model.waiting(other).min(own + 1)).sum::<usize>();
-                prop_assert_eq!(queue.ahead_of(name, Others::Stay), ahead);
-                let rivals = (0..CLIENTS.len()).filter(|&other| other != client && model.waiting(other) > 0);
-                prop_assert_eq!(queue.ahead_of(name, Others::Come), own + rivals.count() * (own + 1));
+                for (comes, own) in [(Comes::First, model.waiting(client)), (Comes::Back, model.returned(client))] {
+                    let others = (0..CLIENTS.len()).filter(|&other| other != client);
+                    let ahead = own + others.map(|other| model.waiting(other).min(own + 1)).sum::<usize>();
+                    prop_assert_eq!(queue.ahead_of(name, comes, Others::Stay), ahead);
+                    let rivals =
+                        (0..CLIENTS.len()).filter(|&other| other != client && model.waiting(other) > 0);
+                    let ahead = own + rivals.count() * (own + 1);
+                    prop_assert_eq!(queue.ahead_of(name, comes, Others::Come), ahead);
+                }
             }
             prop_assert!(queue.nodes.len() <= queue.vacant.len() + model.list.len(), "no node is lost");
         }
@@ -151,7 +173,8 @@ fn a_thousand_waiters_of_one_client_delay_another_by_one_turn() {
     let start = Instant::now();
     let mut queue = WaitQueue::new();
     let crowd: Vec<Ticket> = (0..1000).map(|_| queue.push("crowd", &[], start)).collect();
-    assert_eq!((queue.ahead_of("crowd", Others::Stay), queue.ahead_of("single", Others::Stay)), (1000, 1));
+    let ahead_of = |client| queue.ahead_of(client, Comes::First, Others::Stay);
+    assert_eq!((ahead_of("crowd"), ahead_of("single")), (1000, 1));
     let single = queue.push("single", &[], start);
     let _ = queue.answer_head(());
     assert!(queue.take(&crowd[0]).is_some());
@@ -175,12 +198,32 @@ fn others_have_their_turns_before_one_who_joins() {
     let mut queue = WaitQueue::<()>::new();
     let later = Instant::now() + Duration::from_secs(1);
     for others in [Others::Stay, Others::Come] {
-        assert_eq!(queue.ahead_of("a", others), 0, "{others:?}");
+        assert_eq!(queue.ahead_of("a", Comes::First, others), 0, "{others:?}");
     }
     for client in ["a", "a", "b"] {
         queue.push(client, &[], later);
     }
     for (client, others, ahead) in rows {
-        assert_eq!(queue.ahead_of(client, others), ahead, "{client} {others:?}");
+        assert_eq!(queue.ahead_of(client, Comes::First, others), ahead, "{client} {others:?}");
     }
+}
+
+#[test]
+fn who_returns_from_a_refused_token_goes_before_those_of_his_client_who_came_later() {
+    let later = Instant::now() + Duration::from_secs(1);
+    let mut queue = WaitQueue::new();
+    let rows = [
+        ("first", "a", Comes::First),
+        ("back", "a", Comes::Back),
+        ("other", "b", Comes::First),
+        ("again", "a", Comes::Back),
+    ];
+    let tickets = rows.map(|(_, client, comes)| queue.push(client, tried(comes), later));
+    let mut served = Vec::new();
+    while !queue.is_empty() {
+        let _ = queue.answer_head(());
+        let answered = tickets.iter().position(|ticket| queue.take(ticket).is_some());
+        served.extend(answered.map(|place| rows[place].0));
+    }
+    assert_eq!(served, ["back", "other", "again", "first"]);
 }
