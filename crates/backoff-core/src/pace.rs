@@ -1,4 +1,7 @@
+mod explore;
+mod guess;
 mod learned;
+mod lesson;
 mod meter;
 mod search;
 #[cfg(test)]
@@ -8,16 +11,19 @@ mod usage;
 use core::time::Duration;
 
 pub use learned::{Bound, LearnedLimit};
+pub use lesson::Lesson;
+use lesson::News;
 use meter::Meter;
-use search::{faster, stepped_back};
-use usage::{Epoch, Recent, Trial};
+use search::stepped_back;
+use usage::{Epoch, Fall, Filled, From, Recent, Trial};
 
 /// What a token's refusals have taught of the limit that its upstream holds it to, and the pace that follows.
 ///
 /// A limit is met by being refused, and every refusal tells something: so many calls were granted since the one
 /// before. For a token bucket that is its rate, exactly; for a window it is a lower bound, and the pace at which
 /// the refusal came is an upper one. The pace is searched between the two, then a little above, at intervals that
-/// grow with what a refusal costs: after a block of a minute a pool looks for more every half hour, 4 % at a time.
+/// grow with what a refusal costs: after a block of a minute one token of a pool looks for more every half hour, and
+/// the others follow it. A limit that has fallen all at once may soon be what it was: that is tried earlier.
 ///
 /// Made at a token's first refusal, and paces nothing until the limit can be told. It holds a few numbers and
 /// reads no clock: every `now` is the time since any fixed start, and one that goes back counts as standing still.
@@ -75,12 +81,14 @@ pub struct Pace {
     strikes: u32,
     /// Raises in a row beyond what was ever refused.
     growth: u32,
+    fall: Fall,
     /// How many trials to let pass before credit is tried again, and how many to the next.
     wary: (u32, u32),
     /// The latest lend used credit.
     early: bool,
-    /// Before the first refusal: lends, and in how long.
-    first: (u32, u64),
+    filled: Filled,
+    /// It was lent since the latest refusal: what is refused now is not what was granted before.
+    was_probed: bool,
 }
 
 /// How much is known of the limit.
@@ -90,25 +98,12 @@ enum Known {
     Nothing,
     /// What was lent before the first refusal, which had a dear rest.
     Usual,
+    /// So many calls seem to fill a window of a common length.
+    Guessed,
     /// A rate that was granted, rests included: the limit may be far above.
     Floor,
     /// A rate that was refused.
     Ceiling,
-}
-
-/// What one token's refusal, or its return, says of others that are held to the same limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "a lesson is for the other tokens"]
-pub struct Lesson {
-    /// The pace that the token had.
-    pace: u64,
-    /// The pace that it has now.
-    now: u64,
-    /// Whether that is known from a refusal of another.
-    known: Known,
-    /// What the refusal has cost, once it is over.
-    cost: Option<u64>,
-    window: u32,
 }
 
 impl Pace {
@@ -133,9 +128,11 @@ impl Pace {
             share: Self::WHOLE,
             strikes: 0,
             growth: 0,
+            fall: Fall::NONE,
             wary: (0, 1),
             early: false,
-            first: (lends, nanos(age)),
+            filled: Filled { granted: lends, within: nanos(age), from: From::Start },
+            was_probed: false,
         }
     }
 
@@ -170,8 +167,8 @@ impl Pace {
         self.whole != 0
     }
 
-    /// A lend.
-    pub fn lent(&mut self, now: Duration) {
+    /// A lend. Returns what it says of others: that this one tries a faster pace, or has found one to be granted.
+    pub fn lent(&mut self, now: Duration) -> Option<Lesson> {
         let now = nanos(now);
         let gap = now.saturating_sub(self.recent.last);
         let timing = self.meter.timing(now);
@@ -184,17 +181,19 @@ impl Pace {
         self.recent.last = now;
         self.epoch.granted = self.epoch.granted.saturating_add(1);
         self.trial.lends = self.trial.lends.saturating_add(1);
+        self.was_probed |= self.refused_at.is_some();
         if !self.is_paced() {
-            return;
+            return None;
         }
         self.trial.note(timing);
         self.early = self.meter.is_early(now);
         let lost = self.meter.lost(now);
         self.meter.lend(now);
-        if self.refused_at.is_none() {
-            self.share_window(timing, lost);
-            self.end_trial(now);
+        if self.refused_at.is_some() {
+            return None;
         }
+        self.share_window(timing, lost);
+        self.end_trial(now)
     }
 
     /// Whether nobody wanted the token for so long before a lend now that what was granted says little of the limit.
@@ -219,16 +218,31 @@ impl Pace {
     pub fn refused(&mut self, now: Duration) -> Option<Lesson> {
         let now = nanos(now);
         self.epoch.granted = self.epoch.granted.saturating_sub(1);
+        if !self.was_probed {
+            self.filled.granted = self.filled.granted.saturating_sub(1);
+        }
         let (pace, knew) = (self.whole, matches!(self.known, Known::Floor | Known::Ceiling));
         if self.refused_at.is_none() {
             self.refused_at = Some(now);
             self.rests_until = 0;
-            self.learn(now);
+            match self.known {
+                Known::Nothing => {}
+                Known::Usual | Known::Guessed => {
+                    // The success with which it began was one more, and this one was none.
+                    let from = From::Rest(self.filled.granted);
+                    self.filled = Filled { granted: self.trial.lends, within: self.trial.lasted(now), from };
+                    self.was_probed = false;
+                }
+                Known::Floor | Known::Ceiling => self.filled = Filled::NOTHING,
+            }
+            if !self.fall_back(now) {
+                self.learn(now);
+            }
             self.growth = 0;
             self.trial = Trial::from(now);
         }
         self.meter.empty(now);
-        (knew && self.is_dear() && self.whole > pace).then(|| self.lesson(pace, None))
+        (knew && self.is_dear() && self.whole > pace).then(|| self.lesson(pace, News::Refused))
     }
 
     /// The rest was over then: the token could have been lent. What comes later is nothing that the refusal has cost, since
@@ -243,8 +257,11 @@ impl Pace {
         let until = if self.was_unused(now) { self.rests_until } else { now };
         let refused_at = self.refused_at.take()?;
         self.cost = until.saturating_sub(refused_at);
-        if self.known == Known::Nothing {
-            self.guess(now);
+        self.note_use_before();
+        let guessed = self.guess(now);
+        self.filled.from = From::Before;
+        if guessed || self.known == Known::Nothing {
+            // Nothing more is known than that.
         } else if self.is_dear() {
             // What was lent before the block is in no window any more.
             self.recent.mean = self.whole;
@@ -256,57 +273,7 @@ impl Pace {
             self.apply();
         }
         self.trial = Trial::from(now);
-        self.is_paced().then(|| self.lesson(self.whole, Some(self.cost)))
-    }
-
-    /// What another token has learned. It counts where this one has about the same pace, or may have.
-    pub fn heed(&mut self, lesson: &Lesson, now: Duration) {
-        let now = nanos(now);
-        if lesson.known == Known::Ceiling && self.may_be(lesson.now) {
-            self.adopt(lesson, now);
-            return;
-        }
-        let alike = self.whole.abs_diff(lesson.pace) < lesson.pace / 10;
-        if !alike || self.refused_at.is_some() || matches!(self.known, Known::Nothing | Known::Usual) {
-            return;
-        }
-        if self.is_dear() && lesson.cost.is_none() && self.whole < lesson.now {
-            self.known = Known::Ceiling;
-            self.risky = self.risky.max(lesson.pace);
-            self.slow_down_to(lesson.now);
-            self.growth = 0;
-            self.trial = Trial::from(now);
-            // Its window is as full as the other's was.
-            self.meter.hold(now, 4);
-        }
-        self.cost = lesson.cost.unwrap_or(self.cost);
-    }
-
-    fn lesson(&self, pace: u64, cost: Option<u64>) -> Lesson {
-        Lesson { pace, now: self.whole, known: self.known, cost, window: self.window }
-    }
-
-    /// Whether this may be its limit too, by what little is known of it.
-    fn may_be(&self, interval: u64) -> bool {
-        match self.known {
-            Known::Nothing | Known::Ceiling => false,
-            Known::Usual => interval > self.whole && interval / 4 < self.whole,
-            Known::Floor => interval > self.risky && interval < self.safe,
-        }
-    }
-
-    fn adopt(&mut self, lesson: &Lesson, now: u64) {
-        self.known = Known::Ceiling;
-        self.whole = lesson.now;
-        self.window = lesson.window;
-        self.share = Self::WHOLE;
-        self.recent.mean = lesson.now;
-        self.safe = self.safe.max(lesson.now);
-        self.risky = faster(lesson.now, 30);
-        self.growth = 0;
-        self.trial = Trial::from(now);
-        self.apply();
-        self.meter.empty(now);
+        self.is_paced().then(|| self.lesson(self.whole, News::Returned(self.cost)))
     }
 }
 

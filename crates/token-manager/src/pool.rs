@@ -323,8 +323,9 @@ impl Pool {
             lent: now,
             passes,
         };
-        if let Some(limits) = &mut record.limits {
-            limits.lend(self.frame, now);
+        let lesson = record.limits.as_mut().and_then(|limits| limits.lend(self.frame, now));
+        if let Some(lesson) = lesson {
+            self.pass_on(index, &lesson, now.as_duration());
         }
         if self.records[index].is_touched_by_lends() || self.params.max_concurrency != 0 {
             self.refresh(index);

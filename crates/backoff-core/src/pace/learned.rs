@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use super::search::faster;
 use super::usage::Epoch;
-use super::{Known, Lesson, Pace, nanos};
+use super::{Known, Lesson, News, Pace, nanos};
 
 /// What a [`Pace`] knows of its limit, in few numbers: to be kept beyond the process, and to be told to others that use
 /// the same token.
@@ -69,7 +69,7 @@ impl Pace {
     /// from this process' own use.
     pub fn learned(&self) -> Option<LearnedLimit> {
         let bound = match self.known {
-            Known::Nothing | Known::Usual => return None,
+            Known::Nothing | Known::Usual | Known::Guessed => return None,
             Known::Floor => Bound::Floor,
             Known::Ceiling => Bound::Ceiling,
         };
@@ -111,15 +111,15 @@ impl Pace {
     /// is taken over where nothing is known; where only a floor is, as from another token; a ceiling of its own it
     /// keeps, and of one that is about the same it takes the cost.
     pub fn take_up(&mut self, learned: &LearnedLimit, now: Duration) {
-        if matches!(self.known, Known::Nothing | Known::Usual) {
+        if matches!(self.known, Known::Nothing | Known::Usual | Known::Guessed) {
             *self = Self { refused_at: self.refused_at, ..Self::resume(learned, now) };
             return;
         }
         let interval = nanos(learned.interval).max(1);
         let known = Known::of(learned.bound);
         let cost = if learned.cost.is_zero() { self.cost } else { nanos(learned.cost) };
-        let window = learned.window;
-        self.heed(&Lesson { pace: interval, now: interval, known, cost: Some(cost), window }, now);
+        let news = News::Returned(cost);
+        self.heed(&Lesson { pace: interval, now: interval, known, news, window: learned.window }, now);
     }
 }
 
@@ -156,21 +156,21 @@ mod tests {
         let mut pace = Pace::new(20, Duration::ZERO, Duration::ZERO);
         assert_eq!(pace.refused(Duration::ZERO), None);
         for call in 1..=40 {
-            pace.lent(millis(500 * call));
+            assert_eq!(pace.lent(millis(500 * call)), None);
             assert_eq!(pace.succeeded(millis(500 * call)), None);
         }
-        pace.lent(millis(20_000));
+        assert_eq!(pace.lent(millis(20_000)), None);
         assert_eq!(pace.refused(millis(20_000)), None);
         pace
     }
 
     #[test]
     fn what_is_guessed_is_not_told_and_what_two_refusals_tell_is() {
-        let mut pace = Pace::new(100, millis(60_000), millis(60_000));
+        let mut pace = Pace::new(101, millis(60_000), millis(60_000));
         assert_eq!(pace.refused(millis(60_000)), None);
-        pace.lent(millis(120_000));
-        assert!(pace.succeeded(millis(120_000)).is_some(), "its usual rate, since the rest was dear");
-        assert_eq!((pace.interval(), pace.learned()), (Some(millis(624)), None));
+        assert_eq!(pace.lent(millis(120_000)), None);
+        assert!(pace.succeeded(millis(120_000)).is_some(), "a window of a minute, since the rest was dear");
+        assert_eq!((pace.interval(), pace.learned()), (Some(millis(606)), None));
         let learned = taught().learned().unwrap();
         assert_eq!((learned.interval, learned.cost, learned.bound), (millis(500), millis(500), Bound::Floor));
     }
@@ -185,7 +185,7 @@ mod tests {
             assert_eq!((pace.allows_from(), pace.is_resting()), (millis(9500), false), "{learned:?}");
             assert_eq!(pace.serves_at(3, millis(9000)), millis(11_000), "{learned:?}");
             for lend in 0..20 {
-                pace.lent(millis(9500 + 500 * lend));
+                assert_eq!(pace.lent(millis(9500 + 500 * lend)), None);
             }
             assert!(!pace.is_surprised(), "{learned:?}");
             let lesson = pace.refused(millis(19_000));
@@ -285,7 +285,7 @@ mod tests {
             for (step, after) in steps {
                 now = now.saturating_add(Duration::from_nanos(after));
                 match step {
-                    0 => pace.lent(now),
+                    0 => drop(pace.lent(now)),
                     1 => drop(pace.refused(now)),
                     2 => drop(pace.succeeded(now)),
                     _ => pace.take_up(&other, now),

@@ -86,14 +86,20 @@ impl Meter {
         self.due = self.due.saturating_sub(self.interval);
     }
 
-    /// Nothing is left: neither credit nor the next lend.
+    /// Nothing is left: neither credit nor the next lend. What was lent beyond that, while more credit was believed in,
+    /// is settled by the refusal that says so.
     pub(super) fn empty(&mut self, now: u64) {
-        self.hold(now, 1);
+        self.due = self.after(1, now);
     }
 
     /// No lend for so many intervals.
     pub(super) fn hold(&mut self, now: u64, intervals: u32) {
+        self.due = self.due.max(self.after(intervals, now));
+    }
+
+    /// When a lend is due if the next is allowed so many intervals from now.
+    fn after(&self, intervals: u32, now: u64) -> u64 {
         let intervals = (self.credit as u64).saturating_add(intervals as u64);
-        self.due = self.due.max(now.saturating_add(self.interval.saturating_mul(intervals)));
+        now.saturating_add(self.interval.saturating_mul(intervals))
     }
 }

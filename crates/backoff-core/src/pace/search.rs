@@ -1,20 +1,20 @@
 //! Which pace follows from what was granted and what was refused.
 
 use super::meter::Timing;
-use super::usage::{Begins, Epoch, Trial};
-use super::{Known, Pace};
+use super::usage::{Begins, Epoch, Filled, Trial};
+use super::{Known, Lesson, Pace};
 
 impl Pace {
     /// A rest this many lends long, or longer, is dear.
-    const DEAR: u64 = 10;
+    pub(super) const DEAR: u64 = 10;
     /// Fewer grants tell no rate.
-    const ENOUGH: u32 = 8;
+    pub(super) const ENOUGH: u32 = 8;
     /// A pace is tried for thirty times what its refusal would cost...
-    const PATIENCE: u64 = 30;
+    pub(super) const PATIENCE: u64 = 30;
     /// ... and for so many lends.
-    const TRIAL: u32 = 60;
+    pub(super) const TRIAL: u32 = 60;
     /// Where the limit is known to be far off, less is enough.
-    const SHORT_TRIAL: u32 = 20;
+    pub(super) const SHORT_TRIAL: u32 = 20;
     const CLIMBING_TRIAL: u32 = 10;
     /// How much of a dear limit is paced at least, in thousandths: the rest is for bursts.
     const LEAST_SHARE: u32 = 300;
@@ -23,21 +23,6 @@ impl Pace {
     /// Whether a refusal costs so much that it is worth to stay well below.
     pub(super) const fn is_dear(&self) -> bool {
         self.whole != 0 && self.cost / self.whole >= Self::DEAR
-    }
-
-    /// The first refusal was dear: better the usual rate, if it was one, than another such. What was used for less than
-    /// a quarter of the time that it rested was used in a burst: that is no rate.
-    pub(super) fn guess(&mut self, now: u64) {
-        let (lends, age) = self.first;
-        let usual = age / u64::from(lends.max(1));
-        if lends >= Self::ENOUGH && age >= self.cost / 4 && usual > 0 && self.cost / usual >= Self::DEAR {
-            self.known = Known::Usual;
-            self.whole = slower(usual, 40);
-            self.window = u32::try_from(self.cost / usual).unwrap_or(u32::MAX);
-            self.meter.interval = self.whole;
-            self.meter.credit = self.window / 2;
-            self.meter.empty(now);
-        }
     }
 
     /// The first refusal of a rest.
@@ -60,7 +45,9 @@ impl Pace {
             return;
         }
         match (epoch.begins, self.known) {
-            (Begins::Empty, Known::Nothing | Known::Usual) => self.set_floor(epoch.mean(now), epoch.granted),
+            (Begins::Empty, Known::Nothing | Known::Usual | Known::Guessed) => {
+                self.set_floor(epoch.mean(now), epoch.granted);
+            }
             (Begins::Empty, Known::Floor | Known::Ceiling) => {
                 self.means.rotate_right(1);
                 self.means[0] = epoch.mean(now);
@@ -68,7 +55,7 @@ impl Pace {
                 let fastest = self.means.into_iter().filter(|&mean| mean > 0).min();
                 self.search(fastest.unwrap_or(self.whole));
             }
-            (Begins::Idle, Known::Nothing | Known::Usual) => {}
+            (Begins::Idle, Known::Nothing | Known::Usual | Known::Guessed) => {}
             // After hardly any use it says nothing of the pace.
             (Begins::Idle, Known::Floor | Known::Ceiling)
                 if epoch.granted < Self::ENOUGH || self.is_surprised() => {}
@@ -98,7 +85,7 @@ impl Pace {
         self.safe = mean;
         self.whole = mean;
         self.recent = self.recent.over(granted);
-        let (lends, age) = self.first;
+        let Filled { granted: lends, within: age, .. } = self.filled;
         let burst = u64::from(lends).saturating_sub(age / mean).min(200);
         self.meter.credit = u32::try_from(burst / 2).unwrap_or(0);
     }
@@ -106,8 +93,11 @@ impl Pace {
     /// A pace was refused, of which `mean` was granted.
     fn search(&mut self, mean: u64) {
         self.known = Known::Ceiling;
-        // The latest pace may not have been kept for long; but a rare use is no pace.
-        self.risky = self.whole.max(self.recent.mean.min(slower(self.whole, 1000)));
+        self.risky = self.whole;
+        if self.is_dear() {
+            // The latest pace may not have been kept for long; but a rare use is no pace.
+            self.risky = self.whole.max(self.recent.mean.min(slower(self.whole, 1000)));
+        }
         if self.safe <= self.risky || mean < self.safe {
             self.safe = mean.max(slower(self.risky, 2));
         }
@@ -176,7 +166,16 @@ impl Pace {
     }
 
     /// A pace that was used, and not refused for long enough, is safe: on to the next.
-    pub(super) fn end_trial(&mut self, now: u64) {
+    pub(super) fn end_trial(&mut self, now: u64) -> Option<Lesson> {
+        if self.fall.is_tried() {
+            return self.stand_up(now);
+        }
+        if let Some(lesson) = self.get_up(now) {
+            return Some(lesson);
+        }
+        if self.known == Known::Guessed || self.known == Known::Ceiling && self.is_dear() && self.is_long() {
+            return self.explore(now);
+        }
         // The further the limit seems to be, the shorter the trials.
         let hurry = if self.is_dear() { 0 } else { self.growth.saturating_sub(1).min(3) };
         let patience = self.cost.saturating_mul(Self::PATIENCE) >> hurry;
@@ -188,7 +187,7 @@ impl Pace {
             _ => (Self::TRIAL >> hurry, patience),
         };
         if self.trial.lends < lends || self.trial.lasted(now) < patience {
-            return;
+            return None;
         }
         let wanted = !self.is_dear() && self.trial.tight >= self.trial.lends - self.trial.lends / 3;
         if wanted || self.trial.used(95, self.whole, now) {
@@ -198,6 +197,7 @@ impl Pace {
             self.try_credit();
         }
         self.trial = Trial::from(now);
+        None
     }
 
     /// How much faster the refused pace was than this, in thousandths; 1000 where none was.
@@ -218,12 +218,12 @@ impl Pace {
         let headroom = self.headroom();
         let step = if headroom > 10 {
             self.growth = 0;
-            headroom / 2
+            (headroom / 2).min(most)
         } else {
             self.growth = self.growth.saturating_add(1);
-            5 << (self.growth - 1).min(7)
+            (5 << (self.growth - 1).min(7)).min(if self.is_dear() { 120 } else { most })
         };
-        self.whole = faster(self.whole, step.min(most));
+        self.whole = faster(self.whole, step);
         // What was lent stays in a window for as long, whatever the pace is now.
         if !self.is_dear() {
             self.meter.change(self.whole, self.recent.last);
@@ -245,7 +245,7 @@ pub(super) fn stepped_back(interval: u64) -> u64 {
 }
 
 /// A pace so many thousandths slower.
-fn slower(interval: u64, thousandths: u64) -> u64 {
+pub(super) fn slower(interval: u64, thousandths: u64) -> u64 {
     interval.saturating_add(scaled(interval, thousandths, 1000))
 }
 

@@ -5,4 +5,5 @@ extern crate std;
 mod loops;
 mod properties;
 mod rows;
+mod trials;
 mod world;

@@ -94,3 +94,79 @@ impl Trial {
         used.saturating_mul(100) >= self.lasted(now).saturating_mul(percent)
     }
 }
+
+/// A limit that has fallen all at once may be what it was again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fall {
+    /// The latest interval that was kept for a while before it; 0 for none.
+    pub(super) from: u64,
+    /// While that is tried again, the interval since the fall; 0 otherwise.
+    pub(super) to: u64,
+    /// How often that was refused.
+    pub(super) tries: u32,
+    /// Lends since the fall, or since that was refused last.
+    pub(super) lends: u32,
+    since: u64,
+}
+
+impl Fall {
+    pub(super) const NONE: Self = Self { from: 0, to: 0, tries: 0, lends: 0, since: 0 };
+
+    /// None, from an interval that was kept.
+    pub(super) const fn below(from: u64) -> Self {
+        Self { from, ..Self::NONE }
+    }
+
+    /// How often; then the fall is no fall any more.
+    const TRIES: u32 = 6;
+
+    /// Counts a lend after it.
+    pub(super) fn note(&mut self, now: u64) {
+        if self.since == 0 {
+            self.since = now;
+        }
+        self.lends = self.lends.saturating_add(1);
+    }
+
+    pub(super) const fn lasted(&self, now: u64) -> u64 {
+        now.saturating_sub(self.since)
+    }
+
+    /// What was before it is refused still.
+    pub(super) fn lasts(&mut self) {
+        *self = Self { to: 0, tries: self.tries + 1, lends: 0, since: 0, ..*self };
+    }
+
+    pub(super) const fn is_tried(&self) -> bool {
+        self.to != 0
+    }
+
+    /// Whether this interval is what is left after a fall: more than twice as long.
+    pub(super) const fn is_down_to(&self, interval: u64) -> bool {
+        self.from != 0 && self.tries < Self::TRIES && interval / 2 > self.from
+    }
+}
+
+/// What was granted up to a refusal, while little is known of the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Filled {
+    pub(super) granted: u32,
+    pub(super) within: u64,
+    pub(super) from: From,
+}
+
+/// From when on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum From {
+    /// From the token's first use.
+    Start,
+    /// From the end of a dear rest: nothing of what came before is counted any more. Before that rest so much was
+    /// granted.
+    Rest(u32),
+    /// That was another refusal than the latest.
+    Before,
+}
+
+impl Filled {
+    pub(super) const NOTHING: Self = Self { granted: 0, within: 0, from: From::Before };
+}

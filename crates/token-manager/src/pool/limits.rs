@@ -1,4 +1,4 @@
-use tidegate_backoff_core::Pace;
+use tidegate_backoff_core::{Lesson, Pace};
 
 use super::learned::Learned;
 use super::moment::Moment;
@@ -40,14 +40,12 @@ impl Limits {
         window.map(|window| Box::new(Self { window: Some(window), ..Self::default() }))
     }
 
-    /// Counts a lend.
-    pub(super) fn lend(&mut self, frame: Option<Frame>, now: Moment) {
+    /// Counts a lend. Returns what it teaches other tokens.
+    pub(super) fn lend(&mut self, frame: Option<Frame>, now: Moment) -> Option<Lesson> {
         if let (Some(frame), Some(window)) = (frame, &mut self.window) {
             window.lend(frame, now);
         }
-        if let Some(pace) = &mut self.pace {
-            pace.lent(now.as_duration());
-        }
+        self.pace.as_mut().and_then(|pace| pace.lent(now.as_duration()))
     }
 
     /// Takes back a lend of this moment that was never used.

@@ -82,7 +82,7 @@ impl Pool {
         }
     }
 
-    fn pass_on(&mut self, teacher: usize, lesson: &Lesson, at: Duration) {
+    pub(super) fn pass_on(&mut self, teacher: usize, lesson: &Lesson, at: Duration) {
         let tokens = self.records.len();
         for step in 1..tokens.min(Self::HEARERS + 1) {
             let index = (teacher + step) % tokens;

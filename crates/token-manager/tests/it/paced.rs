@@ -68,6 +68,22 @@ async fn a_rush_after_a_quiet_time_waits_as_long_as_it_may() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_returns_from_a_refused_token_waits_as_long_as_he_may_and_goes_first() {
+    let pool = pool("a", params());
+    teach(&pool, None, "a", secs(5)).await;
+    let interval = pool.predicted_wait().unwrap();
+    let start = Instant::now();
+    let mut waiting = [Request::waiting(&pool), Request::waiting(&pool)];
+    assert!(pool.acquire(Ask::default()).await.is_err(), "patience allows two");
+    let mut back = [0, 1].map(|_| Request::waiting_with(&pool, secs(3600), vec![id("a")]));
+    for (turn, request) in back.iter_mut().chain(&mut waiting).enumerate() {
+        let served = start + interval * u32::try_from(turn + 1).unwrap() + millis(1);
+        advance(served.saturating_duration_since(Instant::now())).await;
+        drop(request.granted());
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn nobody_is_less_patient_for_a_rest_alone() {
     let pool = pool("a", params());
     let report = Report { told: Some(secs(30)), ..Report::new(Outcome::Limited) };

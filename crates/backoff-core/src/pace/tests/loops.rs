@@ -20,7 +20,7 @@ fn block() -> Limit {
 }
 
 impl Caller {
-    fn pace(&self) -> &Pace {
+    pub(super) fn pace(&self) -> &Pace {
         self.pace.as_ref().expect("it was refused")
     }
 }

@@ -102,7 +102,7 @@ impl Watched {
         match step {
             Step::Lent => {
                 self.lends += 1;
-                self.pace.lent(now);
+                let _ = self.pace.lent(now);
                 None
             }
             Step::TakenBack => {

@@ -51,8 +51,14 @@ impl Upstream {
         }
     }
 
-    /// Another limit of the same kind holds from now on.
-    fn change(&mut self, limit: Limit) {
+    /// Another limit of the same kind holds from now on; what a bucket lacks to be full it still lacks.
+    fn change(&mut self, limit: Limit, now: Duration) {
+        if let (Limit::Bucket { interval: old, .. }, Limit::Bucket { interval: new, .. }) =
+            (&self.limit, &limit)
+        {
+            let lacking = self.full_at.saturating_sub(now).div_duration_f64(*old);
+            self.full_at = now + new.mul_f64(lacking);
+        }
         self.limit = limit;
     }
 
@@ -145,7 +151,7 @@ impl Caller {
     }
 
     pub(super) fn change(&mut self, limit: Limit) {
-        self.upstream.change(limit);
+        self.upstream.change(limit, self.now + self.slept);
     }
 
     /// Time passes for the upstream, and not for the caller.
@@ -199,7 +205,7 @@ impl Caller {
         let now = self.now;
         self.lends += 1;
         if let Some(pace) = &mut self.pace {
-            pace.lent(now);
+            let _ = pace.lent(now);
         }
         if self.upstream.grants(now + self.slept) {
             tally.granted += 1;

@@ -308,7 +308,7 @@ fn a_dear_refusal_slows_a_peer_of_the_same_pace_down_too() {
     let mut rig = Rig::new("a b c d");
     let tokens = ["a", "b"];
     for round in 0..3 {
-        for _ in 0..400 {
+        for _ in 0..if round == 2 { 1000 } else { 400 } {
             rig.pass(secs(2));
             for name in tokens {
                 let loan = rig.lend_only(name);
