@@ -224,7 +224,8 @@ fn report(verdict: &Verdict, status: Option<StatusCode>) -> Report {
         Fault::Forbidden | Fault::Upstream | Fault::Configuration | Fault::Caller => Outcome::Unaffected,
     };
     let told = if verdict.fault.is_token() { verdict.told } else { None };
-    Report { outcome, status: status.map(|status| status.as_u16()), told, quota: verdict.quota }
+    let Verdict { quota, remaining, .. } = *verdict;
+    Report { outcome, status: status.map(|status| status.as_u16()), told, quota, remaining }
 }
 
 /// A lone 403 is charged to its token only once another token answers the same request with something else.

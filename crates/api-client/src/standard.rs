@@ -133,7 +133,7 @@ impl Classifier for StandardClassifier {
                 Fault::None | Fault::Request => None,
                 _ => told_by_refusal(headers, now).or(unless_told),
             };
-            return Verdict { fault, told, quota: quota.rest };
+            return Verdict { fault, told, quota: quota.rest, remaining: quota.remaining };
         }
         let mut told = told::told_delay(status, headers, now);
         let fault = match (status.as_u16(), pooled) {
@@ -149,7 +149,7 @@ impl Classifier for StandardClassifier {
         if fault == Fault::Upstream && pooled == Pooled::No {
             told = told.max(quota.rest);
         }
-        Verdict { fault, told, quota: quota.rest }
+        Verdict { fault, told, quota: quota.rest, remaining: quota.remaining }
     }
 
     /// Whether some rule or custom looks at bodies.

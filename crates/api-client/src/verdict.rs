@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tidegate_token_manager::Remaining;
+
 use crate::Error;
 
 /// Whose fault an attempt's end was.
@@ -60,12 +62,14 @@ pub struct Verdict {
     pub told: Option<Duration>,
     /// The token's quota is used up, and comes back after so long.
     pub quota: Option<Duration>,
+    /// What is told to be left of the token's quota.
+    pub remaining: Option<Remaining>,
 }
 
 impl Verdict {
     /// A verdict without told delays.
     pub const fn new(fault: Fault) -> Self {
-        Self { fault, told: None, quota: None }
+        Self { fault, told: None, quota: None, remaining: None }
     }
 }
 

@@ -57,7 +57,7 @@ fn params(pool: &config::Pool, replicas: u32) -> PoolParams {
         },
         max_wait: pool.max_wait,
         max_concurrency: pool.max_concurrency,
-        limit: limit.map(|limit| Limit { count: limit.count, per: limit.per }),
+        limit: limit.map(|limit| Limit { count: limit.count, per: limit.per, burst: limit.burst }),
         max_waiting: usize::try_from(pool.max_waiting).unwrap_or(usize::MAX),
         pacing: match pool.pacing {
             config::Pacing::Learned => Pacing::Learned,

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tidegate_config::Limit;
+
 use crate::measure::Measured;
 use crate::policy::{Named, OursSettings};
 use crate::run::Case;
@@ -49,8 +51,8 @@ pub struct Row {
     pub part: Part,
     /// The world.
     pub world: World,
-    /// The limit as `token.limit` can say it, where the row gives it.
-    pub limit: Option<Rate>,
+    /// The limit as `token.limit` says it, where the row gives it.
+    pub limit: Option<Limit>,
     /// What is wanted.
     pub wanted: Wanted,
 }
@@ -167,7 +169,7 @@ impl Kind {
         match part {
             Part::Learned => {}
             Part::Told => (world.hints, wanted) = (Hints::Both, KNOWN),
-            Part::Given => (limit, wanted) = (Some(within(model)), KNOWN),
+            Part::Given => (limit, wanted) = (Some(said(model)), KNOWN),
             Part::Outage => {
                 wanted = AFTER_OUTAGE;
                 world.events.push(Event { from: 5 * MINUTE, lasts: Some(MINUTE), what: Happening::Outage });
@@ -177,12 +179,13 @@ impl Kind {
     }
 }
 
-/// The widest sliding window that never passes the model: what a person would write as `token.limit`.
-fn within(model: Model) -> Rate {
-    match model {
-        Model::Bucket { rate, burst } => Rate { count: burst, per: rate.interval() * burst },
-        Model::Window { rate } | Model::Sliding { rate } | Model::Block { rate, .. } => rate,
-    }
+/// What a person would write as `token.limit`.
+fn said(model: Model) -> Limit {
+    let (rate, burst) = match model {
+        Model::Bucket { rate, burst } => (rate, Some(burst)),
+        Model::Window { rate } | Model::Sliding { rate } | Model::Block { rate, .. } => (rate, None),
+    };
+    Limit { count: rate.count, per: rate.per, burst }
 }
 
 impl Row {
@@ -190,7 +193,7 @@ impl Row {
     /// an answer's own.
     pub fn case(&self, policy: Named, settings: &OursSettings) -> Case {
         let settings = match self.limit {
-            Some(limit) => settings.clone().with_limit(limit.count, limit.per),
+            Some(limit) => settings.clone().with_limit(limit),
             None => settings.clone(),
         };
         let best_waits = (self.wanted.p99 - 0.5).min(settings.max_wait().as_secs_f64());

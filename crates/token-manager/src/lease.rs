@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::entry::Entry;
 use crate::pool::{Generation, Loan, Pool, Told};
 use crate::{Outcome, Report, Token, TokenId};
 
@@ -74,7 +75,7 @@ impl Lease {
         self.told = Told::Outcome;
         let entry = &self.loan.entry;
         entry.note(report);
-        let plain = report.outcome == Outcome::Success && report.quota.is_none();
+        let plain = report.outcome == Outcome::Success && report.quota.is_none() && !is_scarce(report, entry);
         if plain && scope.is_none() && !Pool::hears(&self.loan, entry.who_hears(), self.told) {
             return;
         }
@@ -100,4 +101,10 @@ impl fmt::Debug for Lease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lease").field("id", &self.id()).field("told", &self.told).finish_non_exhaustive()
     }
+}
+
+/// Whether so little is left of the quota that all of it may be out before the next answer says so.
+fn is_scarce(report: &Report, entry: &Entry) -> bool {
+    const PLENTY: u32 = 64;
+    report.remaining.is_some_and(|it| it.calls < PLENTY || it.calls / 4 < entry.in_flight())
 }

@@ -101,7 +101,7 @@ pub use crate::manager::TokenManager;
 pub use crate::news::{Bar, BarNews, Clock, LearnedNews, News, RestNews, Stamp};
 pub use crate::params::{Limit, Pacing, PoolParams, Strategy, UnknownName, WhenExhausted};
 pub use crate::renewal::{Fetched, RenewParams, TokenSource};
-pub use crate::report::{Outcome, Report};
+pub use crate::report::{Outcome, Remaining, Report};
 pub use crate::status::{Reason, ScopeStatus, State, StateCounts, TokenStatus};
 pub use crate::store::{Place, Store, StoreError};
 pub use crate::token::{Token, TokenSpec};

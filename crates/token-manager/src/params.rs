@@ -12,7 +12,7 @@ use tidegate_backoff_core::CoolDown;
 ///
 /// let params = PoolParams {
 ///     strategy: Strategy::LeastRecentlyUsed,
-///     limit: Some(Limit { count: 100, per: Duration::from_secs(60) }),
+///     limit: Some(Limit::window(100, Duration::from_secs(60))),
 ///     ..PoolParams::default()
 /// };
 /// assert_eq!(params.max_wait, Duration::from_secs(5));
@@ -53,18 +53,39 @@ impl Default for PoolParams {
     }
 }
 
-/// At most `count` leases of one token in any window of `per`, counted by the moments at which they were
-/// lent.
+/// At most `count` leases of one token in any window of `per`; or with a `burst`, a token bucket.
 ///
-/// Up to 256 a window this is exact. Above, lends are counted in up to 256 groups, each of which leaves the
-/// window with its latest: never above the limit, and below it by less than a 256th. A `count` or a `per` of
-/// zero is no limit.
+/// A lease counts in a window from the moment at which it was lent. Its upstream counts it later, when it arrives: so it
+/// counts until `per` after its answer, or after a hundredth of `per` if that comes before. Up to 256 a window this is
+/// exact. Above, lends are counted in up to 256 groups, each of which leaves the window with its latest: never above
+/// the limit, and below it by less than a 256th.
+///
+/// A bucket fills with `count` in each `per`, evenly, and holds `burst`. A `count`, a `per` or a `burst` of zero is no
+/// limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Limit {
     /// How many leases.
     pub count: u32,
     /// In how long.
     pub per: Duration,
+    /// Of a bucket: how many at once, after a time without use. None for a window.
+    pub burst: Option<u32>,
+}
+
+impl Limit {
+    /// At most so many in any `per`.
+    pub const fn window(count: u32, per: Duration) -> Self {
+        Self { count, per, burst: None }
+    }
+
+    /// So many in each `per`, evenly, and up to `burst` at once.
+    pub const fn bucket(count: u32, per: Duration, burst: u32) -> Self {
+        Self { count, per, burst: Some(burst) }
+    }
+
+    pub(crate) fn limits(&self) -> bool {
+        self.count > 0 && !self.per.is_zero() && self.burst != Some(0)
+    }
 }
 
 /// Which of the ready tokens is lent next.

@@ -5,13 +5,15 @@
 //!
 //! Three structures follow the records, and [`Pool::refresh`] is the one place that keeps them true: the
 //! selector holds exactly the tokens that can be lent now, the wakes hold exactly those that time alone will
-//! make lendable, and the tally counts the rest.
+//! make lendable, or may, and the tally counts the rest.
 
 mod bits;
 mod blame;
+mod bucket;
 mod forecast;
 mod gate;
 mod groups;
+mod known;
 mod learned;
 mod lease_length;
 mod ledger;
@@ -22,6 +24,7 @@ mod operate;
 mod paced;
 mod pinned;
 mod places;
+mod quota;
 mod record;
 mod reload;
 mod scopes;
@@ -61,15 +64,15 @@ pub(crate) use reload::Renewed;
 use select::Selector;
 use touched::Touched;
 use wakes::Wakes;
-use window::Frame;
 
 use crate::entry::{Hears, Home};
-use crate::{Outcome, PoolParams, Reason, Report, TokenId, WhenExhausted};
+use crate::{Limit, Outcome, PoolParams, Reason, Report, TokenId, WhenExhausted};
 
 #[derive(Debug)]
 pub(crate) struct Pool {
     params: PoolParams,
-    frame: Option<Frame>,
+    /// The settings', if it limits anything.
+    limit: Option<Limit>,
     origin: Origin,
     latest: Moment,
     /// In the settings' order; the other structures know a token by its index here.
@@ -107,6 +110,7 @@ pub(crate) struct Pool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tally {
     lendable: usize,
+    timed: usize,
     held: usize,
 }
 
@@ -115,7 +119,7 @@ impl Pool {
     pub(crate) fn new(params: PoolParams, home: Arc<Home>, now: Instant) -> Self {
         Self {
             params,
-            frame: params.limit.and_then(Frame::new),
+            limit: params.limit.filter(Limit::limits),
             origin: Origin::new(now),
             latest: Moment::BEFORE,
             records: Vec::new(),
@@ -197,11 +201,17 @@ impl Pool {
         let now = self.advance(now);
         let next = self.next_generation();
         let cool_down = self.params.cool_down;
+        // In several lanes it is not known whose leases are out.
+        let out = if self.has_others { 0 } else { loan.entry.in_flight() };
         let effect = self.change(loan, |record| {
-            let effect = record.settle(loan.generation(), report, &cool_down, next, now);
+            let effect = record.settle(loan.generation(), loan.lent, report, &cool_down, next, now);
             if loan.is_probe() && report.outcome == Outcome::Unaffected {
                 record.give_back_probe(loan.generation());
             }
+            if report.remaining.is_some() {
+                record.count_quota(out);
+            }
+            record.answered(loan.when(), report.remaining, now);
             effect
         });
         let effect = effect.unwrap_or(Effect::Nothing);
@@ -223,7 +233,7 @@ impl Pool {
         let report = Report { status: Some(status), ..Report::new(Outcome::Limited) };
         if let Some(index) = self.place(id) {
             self.records[index].entry.note(&report);
-            self.records[index].settle(generation, &report, &cool_down, next, now);
+            self.records[index].settle(generation, now, &report, &cool_down, next, now);
             self.refresh(index);
         }
     }
@@ -237,9 +247,13 @@ impl Pool {
             self.lease_length.note(loan.lent.until(now));
         }
         self.change(loan, |record| {
-            if loan.is_probe() && told == Told::Nothing {
-                record.give_back_probe(loan.generation());
+            if told == Told::Nothing {
+                record.answered(loan.when(), None, now);
+                if loan.is_probe() {
+                    record.give_back_probe(loan.generation());
+                }
             }
+            record.ended(loan.when());
         });
         if told == Told::Nothing {
             self.give_back_passes(loan);
@@ -250,11 +264,10 @@ impl Pool {
     pub(crate) fn take_back(&mut self, loan: &Loan, now: Instant) {
         self.advance(now);
         loan.entry.leave();
-        let frame = self.frame;
         self.change(loan, |record| {
             record.unlend();
             if let Some(limits) = &mut record.limits {
-                limits.take_back(frame, loan.lent);
+                limits.take_back(loan.when());
             }
             if loan.is_probe() {
                 record.give_back_probe(loan.generation());
@@ -314,18 +327,23 @@ impl Pool {
         if let Some(group) = group {
             passes[1] = self.groups.gate(group).pass(now);
         }
-        let loan = Loan {
+        let mut loan = Loan {
             entry: Arc::clone(&record.entry),
             own,
             lane: self.lane,
             index: small(index),
             epoch: self.epoch,
+            nth: record.nth(),
+            ended: None,
             lent: now,
             passes,
         };
-        let lesson = record.limits.as_mut().and_then(|limits| limits.lend(self.frame, now));
-        if let Some(lesson) = lesson {
-            self.pass_on(index, &lesson, now.as_duration());
+        let taught = record.limits.as_mut().map(|limits| limits.lend(now));
+        if let Some((ended, lesson)) = taught {
+            loan.ended = ended;
+            if let Some(lesson) = lesson {
+                self.pass_on(index, &lesson, now.as_duration());
+            }
         }
         if self.records[index].is_touched_by_lends() || self.params.max_concurrency != 0 {
             self.refresh(index);
@@ -371,21 +389,24 @@ impl Pool {
                     self.tally.lendable -= 1;
                     self.selector.remove(index);
                 }
+                Kind::Timed => self.tally.timed -= 1,
                 Kind::Held => self.tally.held -= 1,
-                Kind::Timed | Kind::Barred => {}
+                Kind::Barred => {}
             }
             match standing.kind() {
                 Kind::Lendable => {
                     self.tally.lendable += 1;
                     self.selector.insert(index);
                 }
+                Kind::Timed => self.tally.timed += 1,
                 Kind::Held => self.tally.held += 1,
-                Kind::Timed | Kind::Barred => {}
+                Kind::Barred => {}
             }
         }
         match standing {
             Standing::From(at) => self.wakes.set(index, Some(at)),
-            _ if known == Kind::Timed => self.wakes.set(index, None),
+            Standing::Held(at) => self.wakes.set(index, at),
+            _ if matches!(known, Kind::Timed | Kind::Held) => self.wakes.set(index, None),
             _ => {}
         }
         if let Some(ledger) = &self.ledger {
@@ -409,7 +430,7 @@ impl Pool {
     fn bounds(&mut self, index: usize) -> Bounds {
         let record = &mut self.records[index];
         let limits = record.limits.as_deref_mut();
-        let limit_allows = limits.map_or(Moment::BEFORE, |limits| limits.free_at(self.frame, self.latest));
+        let limit_allows = limits.map_or(Moment::BEFORE, |limits| limits.free_at(self.latest));
         let group = match record.group {
             Some(group) => self.groups.gate(group).way(self.latest),
             None => Way::Open,

@@ -35,11 +35,23 @@ pub struct Report {
     /// The token's quota is used up for this long: it rests without being at fault, whatever the outcome. Up
     /// to 30 days.
     pub quota: Option<Duration>,
+    /// What is told to be left of the token's quota: no more are lent than that, less those that are out, until an
+    /// answer says more.
+    pub remaining: Option<Remaining>,
+}
+
+/// What a response tells of a quota that is not used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Remaining {
+    /// How many more calls were allowed when the response was written.
+    pub calls: u32,
+    /// When the quota is full again, from then on. Zero: that is not told, or it fills all the time.
+    pub reset: Duration,
 }
 
 impl Report {
     /// A report of the outcome alone.
     pub const fn new(outcome: Outcome) -> Self {
-        Self { outcome, status: None, told: None, quota: None }
+        Self { outcome, status: None, told: None, quota: None, remaining: None }
     }
 }

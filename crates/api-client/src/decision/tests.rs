@@ -49,7 +49,7 @@ fn decide(params: &RetryParams, case: &Case) -> Decision {
     }
     let now = Instant::now();
     let situation = Situation {
-        verdict: Verdict { fault: case.fault, told: case.told, quota: case.quota },
+        verdict: Verdict { fault: case.fault, told: case.told, quota: case.quota, remaining: None },
         status: case.status.map(|status| StatusCode::from_u16(status).unwrap()),
         surely_unsent: case.surely_unsent,
         method: &case.method,

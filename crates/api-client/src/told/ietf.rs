@@ -10,19 +10,19 @@ use http::{HeaderValue, header::GetAll};
 use super::{moment, window::Window};
 
 pub(super) fn windows(lines: GetAll<'_, HeaderValue>, origin: SystemTime, each: &mut impl FnMut(Window)) {
-    let mut old = Window { empty: None, reset: None };
+    let mut old = Window { empty: None, left: None, reset: None };
     for member in lines.into_iter().flat_map(|line| split(line.as_bytes(), b',')) {
         let mut parts = split(member, b';');
         let Some(item) = parts.next() else { continue };
         match key_value(item) {
-            Some((b"remaining", value)) => old.empty = Some(moment::is_zero(value) == Some(true)),
+            Some((b"remaining", value)) => old.tell_left(value),
             Some((b"reset", value)) => old.reset = moment::reset(value, origin),
             Some(_) => {}
             None => {
-                let mut window = Window { empty: None, reset: None };
+                let mut window = Window { empty: None, left: None, reset: None };
                 for (key, value) in parts.filter_map(key_value) {
                     match key {
-                        b"r" => window.empty = Some(moment::is_zero(value) == Some(true)),
+                        b"r" => window.tell_left(value),
                         b"t" => window.reset = moment::reset(value, origin),
                         _ => {}
                     }

@@ -73,7 +73,7 @@ pub(crate) fn reset_of_a_refusal(headers: &HeaderMap, origin: SystemTime) -> Opt
     windows(
         headers,
         || origin,
-        |Window { empty, reset }| {
+        |Window { empty, reset, .. }| {
             if empty != Some(false) {
                 longest = longest.max(reset);
             }
@@ -88,7 +88,7 @@ fn reset_that_stands_alone(headers: &HeaderMap, origin: SystemTime) -> Option<Du
     windows(
         headers,
         || origin,
-        |Window { empty, reset }| {
+        |Window { empty, reset, .. }| {
             if empty.is_none() {
                 longest = longest.max(reset);
             }

@@ -41,6 +41,11 @@ pub(super) fn is_zero(value: &[u8]) -> Option<bool> {
     number(value.trim_ascii()).map(|nanos| nanos == 0)
 }
 
+/// The whole number that the value is, or that is below it.
+pub(super) fn whole(value: &[u8]) -> Option<u32> {
+    number(value.trim_ascii()).map(|nanos| u32::try_from(nanos / 1_000_000_000).unwrap_or(u32::MAX))
+}
+
 /// `digits` or `digits.digits`, in billionths; what does not fit is the greatest there is. No sign, no exponent.
 fn number(text: &[u8]) -> Option<u128> {
     let (number, rest) = leading_number(text)?;

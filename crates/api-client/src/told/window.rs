@@ -11,8 +11,16 @@ use super::{ietf, moment};
 pub(crate) struct Window {
     /// Whether nothing is left; `None`: not told.
     pub(crate) empty: Option<bool>,
+    /// How much is left; `None`: not told, or no number.
+    pub(crate) left: Option<u32>,
     /// When it is full again.
     pub(crate) reset: Option<Duration>,
+}
+
+impl Window {
+    pub(super) fn tell_left(&mut self, value: &[u8]) {
+        (self.empty, self.left) = (Some(moment::is_zero(value) == Some(true)), moment::whole(value));
+    }
 }
 
 /// Hands on each quota that the headers tell of, in all the ways there are.
@@ -44,7 +52,8 @@ pub(crate) fn windows(headers: &HeaderMap, origin: impl Fn() -> SystemTime, mut 
                         .is_some_and(|other| other.kind == Kind::Remaining && field.is_about(&other))
                 });
                 if !paired {
-                    resets(headers, name, origin()).for_each(|reset| each(Window { empty: None, reset }));
+                    resets(headers, name, origin())
+                        .for_each(|reset| each(Window { empty: None, left: None, reset }));
                 }
             }
         }
@@ -104,7 +113,9 @@ fn pairs(
     for value in elements(headers, remaining) {
         // One reset may stand for all of them.
         last = resets.as_mut().and_then(Iterator::next).flatten().or(last);
-        each(Window { empty: Some(moment::is_zero(value) == Some(true)), reset: last });
+        let mut window = Window { empty: None, left: None, reset: last };
+        window.tell_left(value);
+        each(window);
     }
 }
 

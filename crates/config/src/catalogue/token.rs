@@ -161,7 +161,7 @@ pub(crate) static LIMIT: Entry<Option<Limit>> = Entry::new(
     &["TIDEGATE_TOKEN_LIMIT"],
     Absent("none"),
     Form::Text(parse::limit),
-    "A known limit of the upstream for one token, such as `100/1m`",
+    "A known limit of the upstream for one token, such as `100/1m`, or a bucket: `2/1s burst 10`",
 );
 
 pub(crate) static PACING: Entry<Pacing> = Entry::new(

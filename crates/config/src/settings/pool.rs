@@ -140,33 +140,49 @@ pub enum Pacing {
     Off,
 }
 
-/// A known limit: `count` requests in each `per`, for one token. Written `100/1m`.
+/// A known limit for one token: `count` requests in any `per`, written `100/1m`; or a token bucket that fills with
+/// `count` in each `per` and holds `burst`, written `2/1s burst 10`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Limit {
     /// How many requests; at least 1.
     pub count: u32,
     /// In how long; above zero.
     pub per: Duration,
+    /// Of a bucket: how many at once; at least 1.
+    pub burst: Option<u32>,
 }
 
 impl Limit {
     /// The part of one of `replicas` gateways that share the token, rounded so that all parts together never pass
-    /// the whole. When there are more replicas than requests, each has one in a longer time.
+    /// the whole. When there are more replicas than requests, each has one in a longer time; of a burst each has one at
+    /// least.
     ///
     /// ```
     /// # use std::time::Duration;
     /// use tidegate_config::Limit;
     ///
-    /// let limit = Limit { count: 100, per: Duration::from_secs(60) };
-    /// assert_eq!(limit.share(3), Limit { count: 33, per: Duration::from_secs(60) });
-    /// assert_eq!(Limit { count: 1, ..limit }.share(3), Limit { count: 1, per: Duration::from_secs(180) });
+    /// let limit = Limit { count: 100, per: Duration::from_secs(60), burst: None };
+    /// assert_eq!(limit.share(3), Limit { count: 33, ..limit });
+    /// assert_eq!(Limit { count: 1, ..limit }.share(3), Limit { count: 1, per: Duration::from_secs(180), ..limit });
+    /// let bucket = Limit { burst: Some(10), ..limit };
+    /// assert_eq!(bucket.share(3), Limit { per: Duration::from_secs(180), burst: Some(3), ..limit });
     /// ```
     #[must_use = "the share is returned, the limit stays whole"]
     pub fn share(self, replicas: u32) -> Self {
         let replicas = replicas.max(1);
+        if let Some(burst) = self.burst {
+            // A bucket fills evenly, so that its part is exact.
+            return Self {
+                per: self.per.saturating_mul(replicas),
+                burst: Some((burst / replicas).max(1)),
+                ..self
+            };
+        }
         match self.count / replicas {
-            0 => Self { count: 1, per: self.per.saturating_mul(replicas.div_ceil(self.count.max(1))) },
-            count => Self { count, per: self.per },
+            0 => {
+                Self { count: 1, per: self.per.saturating_mul(replicas.div_ceil(self.count.max(1))), ..self }
+            }
+            count => Self { count, ..self },
         }
     }
 }

@@ -63,7 +63,7 @@ pool = "other"
     assert_eq!((pool.strategy, pool.when_exhausted), (Strategy::LeastLoaded, WhenExhausted::Fail));
     assert_eq!(
         (pool.limit, pool.pacing),
-        (Some(Limit { count: 100, per: std::time::Duration::from_secs(60) }), Pacing::Off)
+        (Some(Limit { count: 100, per: std::time::Duration::from_secs(60), burst: None }), Pacing::Off)
     );
     assert_eq!(notices(&loaded), "a token (more:2) is in pool \"other\" already and left out\n");
 }
@@ -157,11 +157,14 @@ fn a_share_of_a_limit_is_never_more_than_its_part() {
     for (count, replicas) in
         [(100, 1), (100, 3), (1, 3), (2, 3), (7, 7), (u32::MAX, 2), (1, u32::MAX), (5, 0)]
     {
-        let limit = Limit { count, per: std::time::Duration::from_secs(60) };
-        let share = limit.share(replicas);
-        // Both sides as requests in all replicas, times both lengths.
-        let all = u128::from(share.count) * u128::from(replicas.max(1)) * limit.per.as_nanos();
-        assert!(all <= u128::from(count) * share.per.as_nanos(), "{count} {replicas}");
+        for burst in [None, Some(10)] {
+            let limit = Limit { count, per: std::time::Duration::from_secs(60), burst };
+            let share = limit.share(replicas);
+            // Both sides as requests in all replicas, times both lengths.
+            let all = u128::from(share.count) * u128::from(replicas.max(1)) * limit.per.as_nanos();
+            assert!(all <= u128::from(count) * share.per.as_nanos(), "{count} {burst:?} {replicas}");
+            assert_eq!(share.burst, burst.map(|burst| (burst / replicas.max(1)).max(1)));
+        }
     }
 }
 

@@ -63,8 +63,8 @@ impl OursSettings {
 
     /// The same with this `token.limit`.
     #[must_use = "the settings are returned, not changed in place"]
-    pub fn with_limit(mut self, count: u32, per: Duration) -> Self {
-        self.pool.limit = Some(config::Limit { count, per });
+    pub fn with_limit(mut self, limit: config::Limit) -> Self {
+        self.pool.limit = Some(limit);
         self
     }
 }
@@ -114,7 +114,7 @@ fn pool_params(pool: &config::Pool) -> PoolParams {
         },
         max_wait: pool.max_wait,
         max_concurrency: pool.max_concurrency,
-        limit: pool.limit.map(|limit| Limit { count: limit.count, per: limit.per }),
+        limit: pool.limit.map(|limit| Limit { count: limit.count, per: limit.per, burst: limit.burst }),
         max_waiting: usize::try_from(pool.max_waiting).unwrap_or(usize::MAX),
         pacing: match pool.pacing {
             config::Pacing::Learned => Pacing::Learned,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Moment, Pool, Way};
+use super::{Kind, Moment, Pool, Way};
 use crate::{Exhausted, TokenId};
 
 /// When the pool expects to lend to one who asks now.
@@ -97,7 +97,7 @@ impl Pool {
     /// The moment at which the tokens that wait for their time will have served `ahead` and can serve one
     /// more.
     fn serves_at(&self, ahead: usize) -> Option<Moment> {
-        if self.frame.is_none() && !self.is_paced() {
+        if self.limit.is_none() && !self.is_paced() {
             return self.wakes.first().map(|(at, _)| at);
         }
         // The wakes' heap is walked from its top, so that only tokens whose time comes early enough are
@@ -112,7 +112,10 @@ impl Pool {
                     break;
                 }
                 nodes.pop();
-                if let Some((at, index)) = self.wakes.entry(node) {
+                // One that is held may come back sooner.
+                let entry = self.wakes.entry(node);
+                if let Some((at, index)) = entry.filter(|&(_, index)| self.records[index].known != Kind::Held)
+                {
                     soonest.push(Reverse((at, index, 0)));
                 }
                 for child in [2 * node + 1, 2 * node + 2] {
@@ -127,7 +130,7 @@ impl Pool {
             let record = &self.records[index];
             let rested = record.rests_until(self.latest).unwrap_or(self.latest);
             let limits = record.limits.as_deref();
-            let next = limits.map_or(at, |limits| limits.serves_at(self.frame, nth + 1, rested).max(at));
+            let next = limits.map_or(at, |limits| limits.serves_at(nth + 1, rested).max(at));
             soonest.push(Reverse((next, index, nth + 1)));
         }
     }

@@ -144,7 +144,7 @@ impl Pool {
         match (report.outcome, effect) {
             (_, Effect::Failed(kind)) => {
                 let told = report.told.max(report.quota).unwrap_or_default();
-                let tokens = self.tally.lendable + self.tally.held + self.wakes.len();
+                let tokens = self.tally.lendable + self.tally.held + self.tally.timed;
                 let blamed = match surprise {
                     Surprise::Expected => None,
                     Surprise::Unexpected => {

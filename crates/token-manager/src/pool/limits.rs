@@ -1,82 +1,110 @@
 use tidegate_backoff_core::{Lesson, Pace};
 
+use super::known::Known;
 use super::learned::Learned;
 use super::moment::Moment;
-use super::window::{Frame, Window};
+use super::quota::{Ended, Quota};
+use crate::{Limit, Remaining};
 
-/// What a token is held to beyond its rests: the limit that is known beforehand, and the pace that its refusals
-/// have taught.
+/// What a token is held to beyond its rests: the limit that is known beforehand, the pace that its refusals
+/// have taught, and what is told to be left of its quota.
 #[derive(Debug, Default)]
 pub(super) struct Limits {
-    window: Option<Window>,
+    pub(super) known: Option<Known>,
     pub(super) pace: Option<Pace>,
     pub(super) learned: Learned,
+    pub(super) quota: Option<Quota>,
+}
+
+/// A lend: which of the token's it was, from 1 on, and when.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lent {
+    pub(super) nth: u32,
+    pub(super) at: Moment,
+    /// How many had ended before it, where its quota was counted.
+    pub(super) ended: Option<Ended>,
 }
 
 impl Limits {
     /// Of a token of which nothing is known but the settings' limit.
-    pub(super) fn of(frame: Option<Frame>) -> Option<Box<Self>> {
-        frame.map(|frame| Box::new(Self { window: Some(Window::new(frame)), ..Self::default() }))
+    pub(super) fn of(limit: Option<Limit>) -> Option<Box<Self>> {
+        let known = limit.and_then(Known::new);
+        known.map(|known| Box::new(Self { known: Some(known), ..Self::default() }))
     }
 
     /// The same under another known limit.
-    pub(super) fn reframed(
-        limits: Option<Box<Self>>,
-        old: Option<Frame>,
-        new: Option<Frame>,
-    ) -> Option<Box<Self>> {
-        let Self { window, pace, learned } = limits.map_or_else(Self::default, |limits| *limits);
-        let window = match (old, new, window) {
-            (Some(old), Some(new), Some(window)) => Some(window.reframed(old, new)),
-            (_, Some(new), _) => Some(Window::new(new)),
-            (_, None, _) => None,
+    pub(super) fn under(limits: Option<Box<Self>>, limit: Option<Limit>, now: Moment) -> Option<Box<Self>> {
+        let mut limits = limits.unwrap_or_default();
+        limits.known = match (&limits.known, limit) {
+            (Some(known), Some(limit)) => known.under(limit, now),
+            (None, Some(limit)) => Known::new(limit),
+            (_, None) => None,
         };
-        (window.is_some() || pace.is_some()).then(|| Box::new(Self { window, pace, learned }))
+        limits.kept()
     }
 
     /// The same without a pace.
     pub(super) fn unpaced(limits: Option<Box<Self>>) -> Option<Box<Self>> {
-        let window = limits.and_then(|limits| limits.window);
-        window.map(|window| Box::new(Self { window: Some(window), ..Self::default() }))
+        let mut limits = limits?;
+        (limits.pace, limits.learned) = (None, Learned::default());
+        limits.kept()
     }
 
-    /// Counts a lend. Returns what it teaches other tokens.
-    pub(super) fn lend(&mut self, frame: Option<Frame>, now: Moment) -> Option<Lesson> {
-        if let (Some(frame), Some(window)) = (frame, &mut self.window) {
-            window.lend(frame, now);
+    fn kept(self: Box<Self>) -> Option<Box<Self>> {
+        (self.known.is_some() || self.pace.is_some() || self.quota.is_some()).then_some(self)
+    }
+
+    /// Whether the pool has to hear of each answer.
+    pub(super) fn hears(&self) -> bool {
+        self.known.is_some() || self.quota.is_some() || self.pace.as_ref().is_some_and(Pace::is_resting)
+    }
+
+    /// Counts a lend. Returns how many had ended before it, where its quota is counted, and what it teaches other tokens.
+    pub(super) fn lend(&mut self, now: Moment) -> (Option<Ended>, Option<Lesson>) {
+        if let Some(known) = &mut self.known {
+            known.lend(now);
         }
-        self.pace.as_mut().and_then(|pace| pace.lent(now.as_duration()))
+        let lesson = self.pace.as_mut().and_then(|pace| pace.lent(now.as_duration()));
+        (self.quota.as_mut().map(|quota| quota.lend(now)), lesson)
     }
 
-    /// Takes back a lend of this moment that was never used.
-    pub(super) fn take_back(&mut self, frame: Option<Frame>, lent: Moment) {
-        if let (Some(frame), Some(window)) = (frame, &mut self.window) {
-            window.take_back(frame, lent);
+    /// Takes back a lend that was never used.
+    pub(super) fn take_back(&mut self, lent: Lent) {
+        if let Some(known) = &mut self.known {
+            known.take_back(lent.at);
         }
         if let Some(pace) = &mut self.pace {
             pace.taken_back();
         }
+        if let Some(quota) = &mut self.quota {
+            quota.take_back(lent);
+        }
     }
 
-    /// The moment from which both allow a lend.
-    pub(super) fn free_at(&mut self, frame: Option<Frame>, now: Moment) -> Moment {
-        let window = match (frame, &mut self.window) {
-            (Some(frame), Some(window)) => window.free_at(frame, now),
-            _ => Moment::BEFORE,
-        };
+    /// A lend was answered, `later` lends before the latest, or will not be. `told` is what the answer says is left of
+    /// the quota.
+    pub(super) fn answered(&mut self, lent: Lent, later: u32, told: Option<Remaining>, now: Moment) {
+        if let Some(known) = self.known.as_mut().filter(|_| lent.nth != 0) {
+            known.answered(later, lent.at, now);
+        }
+        if let Some(quota) = &mut self.quota {
+            quota.answered(lent, told, now);
+        }
+    }
+
+    /// The moment from which the known limit and the pace allow a lend.
+    pub(super) fn free_at(&mut self, now: Moment) -> Moment {
+        let known = self.known.as_mut().map_or(Moment::BEFORE, |known| known.free_at(now));
         let pace = self.pace.as_ref().map_or(Moment::BEFORE, |pace| Moment::of(pace.allows_from()));
-        window.max(pace)
+        known.max(pace)
     }
 
     /// The moment at which both allow lend number `nth` (0 is the next), if each is made as soon as it may be,
     /// and the first not before `from`.
-    pub(super) fn serves_at(&self, frame: Option<Frame>, nth: u32, from: Moment) -> Moment {
-        let window = match (frame, &self.window) {
-            (Some(frame), Some(window)) => window.serves_at(frame, nth, from),
-            _ => from,
-        };
+    pub(super) fn serves_at(&self, nth: u32, from: Moment) -> Moment {
+        let known = self.known.as_ref().map_or(from, |known| known.serves_at(nth, from));
         let pace =
             self.pace.as_ref().map_or(from, |pace| Moment::of(pace.serves_at(nth, from.as_duration())));
-        window.max(pace)
+        known.max(pace)
     }
 }

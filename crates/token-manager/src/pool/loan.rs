@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
 use super::gate::Pass;
+use super::limits::Lent;
+use super::quota::Ended;
 use super::{Generation, Moment};
 use crate::entry::Entry;
 
@@ -14,6 +16,10 @@ pub(crate) struct Loan {
     /// Where the token stood, and since which reload: while that is the latest, it stands there still.
     pub(super) index: u32,
     pub(super) epoch: u32,
+    /// Which of the token's lends it is, from 1 on; 0 is none of this lane's.
+    pub(super) nth: u32,
+    /// How many had ended before it, where the token's quota is counted.
+    pub(super) ended: Option<Ended>,
     pub(super) lent: Moment,
     /// Of the pool's gate, and of the group's.
     pub(super) passes: [Pass; 2],
@@ -22,6 +28,10 @@ pub(crate) struct Loan {
 impl Loan {
     pub(crate) fn generation(&self) -> Generation {
         self.own.generation()
+    }
+
+    pub(super) fn when(&self) -> Lent {
+        Lent { nth: self.nth, at: self.lent, ended: self.ended }
     }
 
     /// Whether it is the token's probe.

@@ -85,7 +85,7 @@ fn params() -> impl Strategy<Value = PoolParams> {
 }
 
 fn limit(count: u32) -> Limit {
-    Limit { count, per: Duration::from_secs(5) }
+    Limit::window(count, Duration::from_secs(5))
 }
 
 fn spec_text(tokens: &[(usize, u32)]) -> String {

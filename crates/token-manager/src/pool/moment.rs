@@ -38,6 +38,11 @@ impl Moment {
         Self(self.0.saturating_add(u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX)))
     }
 
+    /// The moment `time` before this one; the one before the beginning where there is none.
+    pub(super) fn before(self, time: Duration) -> Self {
+        Self(self.0.saturating_sub(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)))
+    }
+
     /// How long it is until `later`; zero if that is past.
     pub(super) fn until(self, later: Self) -> Duration {
         Duration::from_nanos(later.0.saturating_sub(self.0))

@@ -56,7 +56,7 @@ impl Pool {
         let record = &self.records[index];
         let rested = record.rests_until(self.latest).unwrap_or(self.latest);
         let ahead = u32::try_from(ahead).unwrap_or(u32::MAX);
-        record.limits.as_deref().map_or(wake, |limits| limits.serves_at(self.frame, ahead, rested).max(wake))
+        record.limits.as_deref().map_or(wake, |limits| limits.serves_at(ahead, rested).max(wake))
     }
 
     /// [`next_wake`](Self::next_wake), or with `only` the moment at which time alone makes that token lendable.

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use tidegate_backoff_core::{CoolDown, MAX_TOLD_REST, Pace};
 
 use super::gate::{Pass, Way};
-use super::limits::Limits;
+use super::limits::{Lent, Limits};
 use super::moment::Moment;
+use super::quota::{self, Quota};
 use super::touched::Touched;
 pub(super) use shared::Shared;
 
 use crate::entry::Entry;
-use crate::{Outcome, Reason, Report, State};
+use crate::{Outcome, Reason, Remaining, Report, State};
 
 /// A result's age: of this rest, or of one before. Numbers are the pool's, so that no token ever has one
 /// twice.
@@ -102,8 +103,8 @@ pub(super) enum Standing {
     Lendable,
     /// From this moment on, if nothing else happens.
     From(Moment),
-    /// When a lease of it ends; nobody knows when.
-    Held,
+    /// When a lease of it ends or is answered, and nobody knows when; or from this moment on, if there is one.
+    Held(Option<Moment>),
     /// Not until an operator allows it.
     Barred,
 }
@@ -122,7 +123,7 @@ impl Standing {
         match self {
             Self::Lendable => Kind::Lendable,
             Self::From(_) => Kind::Timed,
-            Self::Held => Kind::Held,
+            Self::Held(_) => Kind::Held,
             Self::Barred => Kind::Barred,
         }
     }
@@ -193,9 +194,12 @@ impl Record {
         } else if rest > now {
             Standing::From(rest)
         } else if self.probe_out || bounds.group == Way::Held || self.is_full(bounds.max_concurrency) {
-            Standing::Held
+            Standing::Held(None)
         } else {
-            Standing::Lendable
+            match self.quota().filter(|quota| quota.is_out(now)) {
+                Some(quota) => Standing::Held(quota.more_at()),
+                None => Standing::Lendable,
+            }
         }
     }
 
@@ -205,6 +209,7 @@ impl Record {
             && bounds.limit_allows <= now
             && matches!(bounds.group, Way::Open | Way::ToProbe)
             && !self.is_full(bounds.max_concurrency)
+            && !self.quota().is_some_and(|quota| quota.is_out(now))
     }
 
     fn is_full(&self, max_concurrency: u32) -> bool {
@@ -225,7 +230,7 @@ impl Record {
             || self.rejections != 0
             || self.ramp != 0
             || self.group.is_some()
-            || self.pace().is_some_and(Pace::is_resting);
+            || self.limits.as_ref().is_some_and(|limits| limits.hears());
         if attends != self.attends {
             self.attends = attends;
             if attends { self.entry.attend() } else { self.entry.neglect() }
@@ -235,6 +240,39 @@ impl Record {
     /// What its refusals have taught.
     pub(super) fn pace(&self) -> Option<&Pace> {
         self.limits.as_ref().and_then(|limits| limits.pace.as_ref())
+    }
+
+    fn quota(&self) -> Option<&Quota> {
+        self.limits.as_ref().and_then(|limits| limits.quota.as_ref())
+    }
+
+    /// Which of its lends the latest was; begins anew after four billion.
+    pub(super) fn nth(&self) -> u32 {
+        u32::try_from(self.requests & u64::from(u32::MAX)).unwrap_or(0)
+    }
+
+    /// A lend was answered, or will not be. `told` is what the answer says is left of the quota.
+    pub(super) fn answered(&mut self, lent: Lent, told: Option<Remaining>, now: Moment) {
+        // One that was taken back meanwhile leaves the latest beyond the count.
+        let later = self.nth().wrapping_sub(lent.nth);
+        let later = if later > u32::MAX / 2 { 0 } else { later };
+        if let Some(limits) = &mut self.limits {
+            limits.answered(lent, later, told, now);
+        }
+    }
+
+    /// From now on counts what is left of the quota, with so many leases out.
+    pub(super) fn count_quota(&mut self, out: u32) {
+        if self.quota().is_none() {
+            self.limits.get_or_insert_default().quota = Some(Quota::new(out));
+        }
+    }
+
+    /// A lease has ended.
+    pub(super) fn ended(&mut self, lent: Lent) {
+        if let Some(quota) = self.limits.as_mut().and_then(|limits| limits.quota.as_mut()) {
+            quota.end(lent);
+        }
     }
 
     pub(super) fn is_paced(&self) -> bool {
@@ -284,16 +322,21 @@ impl Record {
     pub(super) fn settle(
         &mut self,
         lent: Generation,
+        at: Moment,
         report: &Report,
         cool_down: &CoolDown,
         next: Generation,
         now: Moment,
     ) -> Effect {
         let told = match report.outcome {
-            Outcome::Limited | Outcome::Rejected => report.told.max(report.quota),
-            Outcome::Success | Outcome::Unaffected => report.quota,
+            Outcome::Limited | Outcome::Rejected => {
+                report.told.max(report.quota).map(|rest| now.after(rest.min(MAX_TOLD_REST)))
+            }
+            Outcome::Success | Outcome::Unaffected => {
+                report.quota.map(|rest| quota::more_at(at, rest.min(MAX_TOLD_REST), now))
+            }
         };
-        let told = told.map_or(Moment::BEFORE, |rest| now.after(rest.min(MAX_TOLD_REST)));
+        let told = told.unwrap_or(Moment::BEFORE);
         let counter = match report.outcome {
             Outcome::Limited => Some(&mut self.rate_limited),
             Outcome::Rejected => Some(&mut self.rejected),
@@ -450,6 +493,10 @@ impl Record {
             self.entry.neglect();
         }
         entry.inherit(&self.entry);
+        // Nobody would tell how those end that are out.
+        if let Some(limits) = &mut self.limits {
+            limits.quota = None;
+        }
         self.entry = entry;
         self.take_over(None, next, now);
         if self.health != Health::Ready {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::{Frame, IdHash, Kind, Limits, Places, Pool, Record, Selector, Tally, Wakes};
+use super::{IdHash, Kind, Limits, Places, Pool, Record, Selector, Tally, Wakes};
 use crate::entry::Entry;
-use crate::{Pacing, PoolParams, TokenId, TokenSpec};
+use crate::{Limit, Pacing, PoolParams, TokenId, TokenSpec};
 
 /// What a new value under a known name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,13 +136,11 @@ impl Pool {
     /// Takes effect at once. Rests that have begun stay as they are.
     pub(crate) fn set_params(&mut self, params: PoolParams, now: Instant) {
         self.advance(now);
-        let old = self.frame;
-        let new = params.limit.and_then(Frame::new);
+        let old = std::mem::replace(&mut self.limit, params.limit.filter(Limit::limits));
         self.params = params;
-        self.frame = new;
         for record in self.records.iter_mut().chain(self.retired.values_mut()) {
-            if old != new {
-                record.limits = Limits::reframed(record.limits.take(), old, new);
+            if old != self.limit {
+                record.limits = Limits::under(record.limits.take(), self.limit, self.latest);
             }
             if params.pacing == Pacing::Off {
                 record.limits = Limits::unpaced(record.limits.take());
@@ -154,7 +152,7 @@ impl Pool {
     fn new_record(&mut self, entry: Arc<Entry>) -> Record {
         let generation = self.next_generation();
         let mut record = Record::new(entry, generation);
-        record.limits = Limits::of(self.frame);
+        record.limits = Limits::of(self.limit);
         record
     }
 

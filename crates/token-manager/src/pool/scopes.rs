@@ -95,6 +95,8 @@ impl Pool {
             lane: self.lane,
             index: super::small(index),
             epoch: self.epoch,
+            nth: 0,
+            ended: None,
             lent: loan.lent,
             passes: [super::Pass::NONE; 2],
         };
@@ -105,7 +107,7 @@ impl Pool {
     pub(crate) fn is_blank(&mut self, now: Instant) -> bool {
         let now = self.advance(now);
         !self.blame.watches()
-            && self.frame.is_none()
+            && self.limit.is_none()
             && !self.is_paced()
             && self.records.iter().all(|record| {
                 matches!(record.known, Kind::Lendable | Kind::Barred) && record.state(now) != State::Probing

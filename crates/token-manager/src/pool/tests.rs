@@ -8,6 +8,7 @@ mod limits;
 mod operators;
 mod paced;
 mod probe;
+mod quota;
 mod reload;
 mod rest;
 mod selection;

@@ -17,11 +17,6 @@ impl Wakes {
         Self { heap: Vec::new(), place: vec![ABSENT; tokens] }
     }
 
-    /// How many tokens wait for their time.
-    pub(super) fn len(&self) -> usize {
-        self.heap.len()
-    }
-
     /// The earliest moment and its token.
     pub(super) fn first(&self) -> Option<(Moment, usize)> {
         self.entry(0)

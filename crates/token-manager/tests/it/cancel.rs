@@ -40,7 +40,7 @@ async fn one_who_leaves_with_a_grant_passes_it_on() {
 
 #[tokio::test(start_paused = true)]
 async fn a_grant_that_nobody_took_does_not_use_up_a_limit() {
-    let limit = Some(Limit { count: 1, per: secs(10) });
+    let limit = Some(Limit::window(1, secs(10)));
     let pool = pool("a", PoolParams { limit, ..one_at_a_time() });
     drop(pool.try_acquire(&[]).unwrap());
     let (mut first, mut second) = (Request::waiting(&pool), Request::waiting(&pool));

@@ -14,7 +14,7 @@ async fn every_waiter_ends_with_a_token_or_by_its_last_moment() {
             when_exhausted: random.choice([WhenExhausted::Wait, WhenExhausted::Soonest]).unwrap_or_default(),
             max_wait: secs(30),
             max_concurrency: random.u32(0..3),
-            limit: random.bool().then(|| Limit { count: random.u32(1..6), per: secs(2) }),
+            limit: random.bool().then(|| Limit::window(random.u32(1..6), secs(2))),
             ..PoolParams::default()
         };
         let pool = pool("a b c", params);

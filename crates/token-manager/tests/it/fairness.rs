@@ -37,7 +37,7 @@ async fn a_newcomer_does_not_overtake_those_who_wait() {
 
 #[tokio::test(start_paused = true)]
 async fn only_those_are_woken_for_whom_there_is_something() {
-    let pool = pool("a", PoolParams { limit: Some(Limit { count: 1, per: secs(10) }), ..one_at_a_time() });
+    let pool = pool("a", PoolParams { limit: Some(Limit::window(1, secs(10))), ..one_at_a_time() });
     drop(pool.try_acquire(&[]).unwrap());
     let mut requests: Vec<_> = (0..50).map(|_| Request::waiting(&pool)).collect();
     for round in 0..5 {
@@ -109,7 +109,7 @@ async fn clients_that_wait_take_turns() {
 
 #[tokio::test(start_paused = true)]
 async fn one_of_a_quiet_client_waits_one_turn_behind_a_thousand_of_another() {
-    let limit = Limit { count: 1, per: secs(10) };
+    let limit = Limit::window(1, secs(10));
     let pool = pool("a", PoolParams { limit: Some(limit), max_wait: secs(60), ..PoolParams::default() });
     drop(pool.try_acquire(&[]).unwrap());
     let ask = |client| Ask { client: Some(client), ..Ask::default() };

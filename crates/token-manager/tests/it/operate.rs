@@ -38,7 +38,7 @@ async fn wider_limits_serve_those_who_wait() {
     pool.set_params(PoolParams { max_concurrency: 2, ..patient() });
     let lease = first.granted();
     assert!(second.poll().is_none());
-    pool.set_params(PoolParams { limit: Some(Limit { count: 1, per: secs(60) }), ..patient() });
+    pool.set_params(PoolParams { limit: Some(Limit::window(1, secs(60))), ..patient() });
     assert_eq!(name(&second.granted()), "a", "the lends of before the limit are not known");
     drop((held, lease));
 }

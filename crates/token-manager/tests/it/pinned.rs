@@ -195,7 +195,7 @@ async fn a_rest_that_grows_past_their_patience_ends_their_wait() {
 
 #[tokio::test(start_paused = true)]
 async fn its_own_limit_is_foreseen() {
-    let limit = Some(Limit { count: 1, per: secs(10) });
+    let limit = Some(Limit::window(1, secs(10)));
     let pool = pool("a b", PoolParams { limit, max_wait: secs(25), ..PoolParams::default() });
     drop(pool.acquire(only("a")).await.unwrap());
     let mut requests = [Request::waiting_for(&pool, "a"), Request::waiting_for(&pool, "a")];

@@ -41,7 +41,7 @@ async fn a_quota_is_its_scopes_too() {
 
 #[tokio::test(start_paused = true)]
 async fn a_known_limit_is_kept_for_each_scope() {
-    let pool = pool("a", PoolParams { limit: Some(Limit { count: 2, per: secs(60) }), ..patient() });
+    let pool = pool("a", PoolParams { limit: Some(Limit::window(2, secs(60))), ..patient() });
     for scope in [Some("x"), Some("y"), None] {
         let lent = (0..5).filter(|_| pool.try_acquire_in(scope, &[]).is_ok()).count();
         assert_eq!(lent, 2, "{scope:?}");

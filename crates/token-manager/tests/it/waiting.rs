@@ -163,7 +163,7 @@ async fn a_probe_that_tells_nothing_goes_to_the_next() {
 
 #[tokio::test(start_paused = true)]
 async fn the_queue_ahead_and_the_limit_are_foreseen() {
-    let pool = pool("a", PoolParams { limit: Some(Limit { count: 2, per: secs(10) }), ..patient() });
+    let pool = pool("a", PoolParams { limit: Some(Limit::window(2, secs(10))), ..patient() });
     drop(pool.try_acquire(&[]).unwrap());
     advance(secs(4)).await;
     drop(pool.try_acquire(&[]).unwrap());

@@ -64,6 +64,8 @@ pub(super) struct Lease {
     name: usize,
     pub(super) era: u64,
     lent: u64,
+    /// Which of the token's lends it is.
+    nth: u64,
     probe: bool,
     gate_era: u64,
     gate_probe: bool,
@@ -155,9 +157,23 @@ impl Model {
         self.params.limit.map_or(0, |limit| u64::try_from(limit.per.as_millis()).unwrap())
     }
 
-    /// The moments of the token's lends that are still in its window.
+    /// The moments from which the token's lends count that are still in its window: those after the first such.
     fn window(&self, token: &Token) -> Vec<u64> {
-        token.lends.iter().copied().filter(|lent| lent + self.per() > self.now).collect()
+        let lends = token.lends.iter().copied();
+        lends.skip_while(|lent| lent + self.per() <= self.now).collect()
+    }
+
+    /// A lend counts from its answer on, or from a hundredth of the window after it.
+    fn answered(&mut self, lease: &Lease) {
+        let (now, per) = (self.now, self.per());
+        let Some(token) = self.any_token(lease.name) else { return };
+        let later = usize::try_from(token.counts[0].saturating_sub(lease.nth)).unwrap();
+        let first = token.lends.iter().take_while(|&&lent| lent + per <= now).count();
+        let Some(index) = token.lends.len().checked_sub(1 + later).filter(|&index| index >= first) else {
+            return;
+        };
+        let counted = now.min(lease.lent + per / 100);
+        token.lends[index..].iter_mut().for_each(|lend| *lend = counted.max(*lend));
     }
 
     fn at_limit(&self, token: &Token) -> bool {
@@ -245,11 +261,12 @@ impl Model {
         token.counts[0] += 1;
         token.lends.push(now);
         token.last_used = Some(now);
-        Lease { name, era: token.era, lent: now, probe, gate_era, gate_probe }
+        Lease { name, era: token.era, lent: now, nth: token.counts[0], probe, gate_era, gate_probe }
     }
 
     pub(super) fn settle(&mut self, lease: &Lease, report: &Report) {
         let failed = self.settle_own(lease, report);
+        self.answered(lease);
         let millis = |time: Option<Duration>| time.map_or(0, |time| u64::try_from(time.as_millis()).unwrap());
         let (next, now) = (self.next_era(), self.now);
         let ours = lease.gate_probe && lease.gate_era == self.gate.era;
@@ -346,8 +363,13 @@ impl Model {
         let token = self.any_token(lease.name)?;
         let refused = matches!(report.outcome, Outcome::Limited | Outcome::Rejected);
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap().min(MONTH);
-        let told = if refused { report.told.map_or(0, millis) } else { 0 };
-        let told = now + told.max(report.quota.map_or(0, millis));
+        let quota = report.quota.map_or(0, millis);
+        let told = if refused {
+            now + report.told.map_or(0, millis).max(quota)
+        } else {
+            let took = now - lease.lent;
+            lease.lent + quota + (quota / 100).clamp(took.div_ceil(2), took)
+        };
         match report.outcome {
             Outcome::Success => token.counts[1] += 1,
             Outcome::Limited => token.counts[2] += 1,
@@ -389,15 +411,26 @@ impl Model {
 
     pub(super) fn charge(&mut self, name: usize, era: u64) {
         if self.token(name).is_some() {
-            let lease = Lease { name, era, lent: 0, probe: false, gate_era: 0, gate_probe: false };
+            let lease = Lease { name, era, lent: 0, nth: 0, probe: false, gate_era: 0, gate_probe: false };
             self.settle_own(&lease, &Report::new(Outcome::Limited));
         }
     }
 
     pub(super) fn end(&mut self, lease: &Lease, told: Told) {
-        if told == Told::Nothing && lease.gate_probe && lease.gate_era == self.gate.era {
+        if told == Told::Nothing {
+            self.give_back_gate(lease);
+            self.answered(lease);
+        }
+        self.leave(lease, told);
+    }
+
+    fn give_back_gate(&mut self, lease: &Lease) {
+        if lease.gate_probe && lease.gate_era == self.gate.era {
             self.gate.probe = false;
         }
+    }
+
+    fn leave(&mut self, lease: &Lease, told: Told) {
         let token = self.any_token(lease.name).unwrap();
         token.in_flight -= 1;
         if told == Told::Nothing && lease.probe && lease.era == token.era {
@@ -412,7 +445,8 @@ impl Model {
         if token.lends.last() == Some(&lease.lent) {
             token.lends.pop();
         }
-        self.end(lease, Told::Nothing);
+        self.give_back_gate(lease);
+        self.leave(lease, Told::Nothing);
     }
 
     pub(super) fn reset(&mut self, name: usize) -> bool {
@@ -470,7 +504,8 @@ impl Model {
         let per = self.per();
         self.params = params;
         for token in self.tokens.iter_mut().chain(&mut self.retired) {
-            token.lends.retain(|lent| had_limit && lent + per > now);
+            let gone = token.lends.iter().take_while(|&&lent| !had_limit || lent + per <= now).count();
+            token.lends.drain(..gone);
             if let Some(limit) = params.limit {
                 let surplus = token.lends.len().saturating_sub(limit.count as usize);
                 token.lends.drain(..surplus);

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use tidegate_backoff_core::Pace;
 
 use super::*;
+use crate::Remaining;
 use crate::pool::{Kind, Standing};
 
 struct Walk {
@@ -46,7 +47,16 @@ impl Walk {
                 if !open.is_empty() {
                     let (loan, is_told) = &mut self.out[open[lease.index(open.len())]];
                     let millis = |millis: Option<u64>| millis.map(Duration::from_millis);
-                    let report = Report { told: millis(told), quota: millis(quota), ..Report::new(outcome) };
+                    let told_left = self.random.bool().then(|| Remaining {
+                        calls: self.random.u32(0..4),
+                        reset: millis(quota).unwrap_or_default(),
+                    });
+                    let report = Report {
+                        told: millis(told),
+                        quota: millis(quota),
+                        remaining: told_left,
+                        ..Report::new(outcome)
+                    };
                     self.pool.settle(loan, &report, self.now);
                     *is_told = Told::Outcome;
                 }
@@ -123,18 +133,20 @@ impl Walk {
             let standing = record.standing(&bounds, now);
             prop_assert_eq!(record.known, standing.kind(), "{:?}", record);
             kinds[standing.kind() as usize] += 1;
-            if let Standing::From(at) = standing {
-                prop_assert_eq!(self.pool.wakes.of(index), Some(at), "nobody would wake for it");
-            }
+            let wake = match standing {
+                Standing::From(at) => Some(at),
+                Standing::Held(at) => at,
+                Standing::Lendable | Standing::Barred => None,
+            };
+            prop_assert_eq!(self.pool.wakes.of(index), wake, "nobody would wake for it, or in vain");
             let out = self.out.iter().filter(|(loan, _)| loan.entry.id() == record.entry.id()).count();
             prop_assert_eq!(record.entry.in_flight() as usize, out);
         }
         let tally = &self.pool.tally;
         prop_assert_eq!(
-            (tally.lendable, tally.held),
-            (kinds[Kind::Lendable as usize], kinds[Kind::Held as usize])
+            [tally.lendable, tally.timed, tally.held],
+            [Kind::Lendable, Kind::Timed, Kind::Held].map(|kind| kinds[kind as usize])
         );
-        prop_assert_eq!(self.pool.wakes.len(), kinds[Kind::Timed as usize]);
         let paced = self
             .pool
             .records

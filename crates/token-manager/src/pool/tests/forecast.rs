@@ -36,10 +36,8 @@ fn the_first_rest_to_end_serves_everybody_once_its_probe_is_through() {
 
 #[test]
 fn a_limit_serves_one_for_each_lend_that_leaves_its_window() {
-    let mut rig = Rig::with(
-        "a b",
-        PoolParams { limit: Some(Limit { count: 2, per: secs(100) }), ..PoolParams::default() },
-    );
+    let mut rig =
+        Rig::with("a b", PoolParams { limit: Some(Limit::window(2, secs(100))), ..PoolParams::default() });
     for _ in 0..4 {
         rig.lends(1);
         rig.pass(secs(10));
@@ -51,10 +49,8 @@ fn a_limit_serves_one_for_each_lend_that_leaves_its_window() {
 
 #[test]
 fn a_limited_token_that_rests_serves_what_its_limit_leaves() {
-    let mut rig = Rig::with(
-        "a",
-        PoolParams { limit: Some(Limit { count: 3, per: secs(100) }), ..PoolParams::default() },
-    );
+    let mut rig =
+        Rig::with("a", PoolParams { limit: Some(Limit::window(3, secs(100))), ..PoolParams::default() });
     let loan = rig.lend();
     rig.report(&loan, &told(Outcome::Limited, 50));
     rig.drop(&loan);

@@ -2,7 +2,7 @@ use super::*;
 use crate::{Limit, Strategy};
 
 fn limited(count: u32, seconds: u64) -> PoolParams {
-    PoolParams { limit: Some(Limit { count, per: secs(seconds) }), ..PoolParams::default() }
+    PoolParams { limit: Some(Limit::window(count, secs(seconds))), ..PoolParams::default() }
 }
 
 #[test]
@@ -96,5 +96,39 @@ fn a_lend_that_nobody_took_does_not_count() {
     let loan = rig.lend();
     rig.pool.take_back(&loan, rig.now);
     rig.lend();
+    assert!(rig.try_lend().is_none());
+}
+
+#[test]
+fn a_call_holds_its_place_until_a_window_after_its_answer() {
+    let mut rig = Rig::with("a", limited(1, 60));
+    let loan = rig.lend();
+    rig.pass(Duration::from_millis(130));
+    rig.end(&loan, Outcome::Success);
+    rig.pass(secs(60) - Duration::from_nanos(1));
+    assert!(rig.try_lend().is_none(), "the upstream may have counted it just before its answer");
+    rig.pass(Duration::from_nanos(1));
+    let slow = rig.lend();
+    rig.pass(secs(30));
+    rig.drop(&slow);
+    rig.pass(secs(30) + Duration::from_millis(599));
+    assert!(rig.try_lend().is_none());
+    rig.pass(Duration::from_millis(1));
+    rig.lend();
+}
+
+#[test]
+fn a_known_bucket_is_kept() {
+    let limit = Some(Limit::bucket(2, secs(1), 10));
+    let mut rig = Rig::with("a", PoolParams { limit, ..PoolParams::default() });
+    rig.lends(10);
+    assert!(rig.try_lend().is_none());
+    rig.pass(Duration::from_millis(499));
+    assert!(rig.try_lend().is_none());
+    rig.pass(Duration::from_millis(1));
+    rig.lends(1);
+    assert!(rig.try_lend().is_none());
+    rig.pass(secs(4));
+    rig.lends(8);
     assert!(rig.try_lend().is_none());
 }

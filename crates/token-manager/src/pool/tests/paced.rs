@@ -171,7 +171,7 @@ fn other_settings_keep_it_and_a_known_limit_holds_beside_it() {
     let mut rig = Rig::new("a");
     rig.teach("a", secs(2));
     let learned = rig.interval("a");
-    let limit = Some(Limit { count: 1, per: secs(60) });
+    let limit = Some(Limit::window(1, secs(60)));
     rig.pool.set_params(PoolParams { limit, ..PoolParams::default() }, rig.now);
     assert_eq!(rig.interval("a"), learned);
     rig.pass(secs(60));

@@ -95,7 +95,7 @@ fn round_robin_goes_on_where_it_was() {
 
 #[test]
 fn names_weights_and_limits_follow_at_once() {
-    let limit = Some(Limit { count: 3, per: secs(60) });
+    let limit = Some(Limit::window(3, secs(60)));
     let mut rig = Rig::with("a b", PoolParams { limit, ..PoolParams::default() });
     rig.lends(4);
     let mut renamed = specs("a*2 b");

@@ -59,8 +59,7 @@ fn limits_hold_for_early_lends() {
     let mut rig = resting(PoolParams { max_concurrency: 1, ..soonest() });
     assert_eq!((name(&rig.lend()), name(&rig.lend())), ("b".into(), "a".into()));
     assert!(rig.try_lend().is_none());
-    let mut rig =
-        Rig::with("a b", PoolParams { limit: Some(Limit { count: 2, per: secs(60) }), ..soonest() });
+    let mut rig = Rig::with("a b", PoolParams { limit: Some(Limit::window(2, secs(60))), ..soonest() });
     rig.fail("a", Outcome::Limited);
     assert_eq!(rig.lends(2), "b b");
     assert_eq!(rig.lends(1), "a");
