@@ -117,7 +117,8 @@ impl Desk {
         let refused = params.when_exhausted == WhenExhausted::Fail
             || give_up <= now
             || self.waiting() + elsewhere >= params.max_waiting
-            || match self.pool.patience().filter(|_| !in_a_rush && comes == Comes::First) {
+            || match self.pool.patience(self.rush.stood(now)).filter(|_| !in_a_rush && comes == Comes::First)
+            {
                 Some(patience) => {
                     self.stands_too_long(ask.only, client, give_up.min(later(now, patience)), now)
                 }

@@ -9,6 +9,8 @@ pub(super) struct Rush {
     /// When somebody last found no token, or waited.
     pressed: Option<Instant>,
     began: Option<Instant>,
+    /// Since when there was always somebody who waited.
+    stands: Option<Instant>,
 }
 
 impl Rush {
@@ -21,9 +23,15 @@ impl Rush {
         if first == First::Yes {
             let was_quiet = self.pressed.is_none_or(|at| now.saturating_duration_since(at) >= quiet);
             self.began = was_quiet.then_some(now);
+            self.stands = Some(now);
         }
         self.pressed = Some(now);
         self.began.is_some_and(|began| now.saturating_duration_since(began) <= Self::LENGTH)
+    }
+
+    /// How long the queue has stood for one who has just joined.
+    pub(super) fn stood(&self, now: Instant) -> Duration {
+        self.stands.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
     }
 
     /// Somebody waits.

@@ -23,15 +23,21 @@ impl Pool {
     /// a minute, and the token rests for the hour.
     const LONG_QUOTA: Duration = Duration::from_secs(120);
 
+    /// A queue that has stood for so many times the longest wait came about by no chance.
+    const BY_CHANCE: u32 = 6;
+
     /// Whether any token has a pace.
     pub(super) fn is_paced(&self) -> bool {
         self.paced > 0
     }
 
-    /// How long a wait in a standing queue may be that is worth to begin, where it is less than allowed. A paced
-    /// pool serves at its pace however many wait: a longer queue would not make it more, only later.
-    pub(crate) fn patience(&self) -> Option<Duration> {
-        self.is_paced().then(|| self.params.max_wait / 20 * 7)
+    /// How long a wait may be that is worth to begin in a queue that has stood for so long, where it is less than allowed.
+    /// A paced pool serves at its pace however many wait: a longer queue would not make it more, only later. So does one
+    /// of a known limit; but a queue that comes about by chance uses what is left of that, and it is never refused.
+    pub(crate) fn patience(&self, stood: Duration) -> Option<Duration> {
+        let max_wait = self.params.max_wait;
+        let is_steady = self.is_paced() || self.limit.is_some() && stood >= max_wait * Self::BY_CHANCE;
+        is_steady.then(|| max_wait / 20 * 7)
     }
 
     /// What a report teaches of the token's limit, and of others'.

@@ -1,8 +1,9 @@
 //! Who waits for a pool that knows how fast it may be used.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
-use tidegate_token_manager::{Ask, Lease, Outcome, PoolParams, Report, TokenManager};
+use tidegate_token_manager::{Ask, Lease, Limit, Outcome, PoolParams, Report, TokenManager};
 use tokio::time::{Instant, advance, sleep};
 
 use crate::support::{Request, id, millis, pool, secs};
@@ -65,6 +66,24 @@ async fn a_rush_after_a_quiet_time_waits_as_long_as_it_may() {
         advance(served.saturating_duration_since(Instant::now())).await;
         drop(request.granted());
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_queue_for_a_known_limit_grows_as_long_as_it_may_until_it_has_stood_for_long() {
+    let pool = pool("a", PoolParams { limit: Some(Limit::window(1, secs(5))), ..params() });
+    drop(pool.try_acquire(&[]).unwrap());
+    let mut waiting: VecDeque<_> = (0..7).map(|_| Request::waiting(&pool)).collect();
+    // Each turn a little later: a call counts from its answer, or a hundredth of the window longer.
+    for _ in 0..47 {
+        advance(millis(5_060)).await;
+        drop(waiting.pop_front().unwrap().granted());
+        waiting.push_back(Request::waiting(&pool));
+    }
+    advance(millis(5_060)).await;
+    drop(waiting.pop_front().unwrap().granted());
+    let start = Instant::now();
+    assert!(pool.acquire(Ask::default()).await.is_err(), "more than seven twentieths of 40 s");
+    assert_eq!(start.elapsed(), secs(0));
 }
 
 #[tokio::test(start_paused = true)]

@@ -69,7 +69,7 @@ fn a_token_that_was_never_refused_costs_nothing() {
         assert!(rig.record(name).limits.is_none(), "nothing is allocated");
         assert!(!rig.record(name).is_touched_by_lends(), "and a lend changes nothing");
     }
-    assert_eq!(rig.pool.patience(), None);
+    assert_eq!(rig.pool.patience(secs(0)), None);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn one_refusal_paces_nothing() {
     let probe = rig.lend();
     rig.end(&probe, Outcome::Success);
     assert_eq!(rig.interval("a"), None);
-    assert_eq!(rig.pool.patience(), None, "and nobody waits less for it");
+    assert_eq!(rig.pool.patience(secs(0)), None, "and nobody waits less for it");
     rig.fail("a", Outcome::Rejected);
     assert_eq!(rig.interval("a"), None);
 }
@@ -139,10 +139,10 @@ fn a_reset_forgets_it() {
     rig.teach("b", secs(3));
     rig.pool.reset(id("a"), rig.now).unwrap();
     assert_eq!(rig.is_paced("a b"), [false, true]);
-    assert!(rig.pool.patience().is_some());
+    assert!(rig.pool.patience(secs(0)).is_some());
     rig.pool.reset_all(rig.now);
     assert_eq!(rig.is_paced("a b"), [false, false]);
-    assert_eq!(rig.pool.patience(), None);
+    assert_eq!(rig.pool.patience(secs(0)), None);
     assert!(rig.record("a").limits.is_none());
 }
 
@@ -160,7 +160,7 @@ fn where_pacing_is_off_nothing_is_learned_and_what_was_is_forgotten() {
     rig.teach("a", secs(2));
     rig.pool.set_params(off, rig.now);
     assert!(rig.record("a").limits.is_none());
-    assert_eq!(rig.pool.patience(), None);
+    assert_eq!(rig.pool.patience(secs(0)), None);
     rig.lends(10);
     rig.pool.set_params(PoolParams::default(), rig.now);
     assert_eq!(rig.interval("a"), None, "it would have to be learned anew");
@@ -181,7 +181,7 @@ fn other_settings_keep_it_and_a_known_limit_holds_beside_it() {
     rig.pool.set_params(PoolParams::default(), rig.now);
     assert_eq!(rig.interval("a"), learned);
     rig.lends(1);
-    assert!(rig.pool.patience().is_some());
+    assert!(rig.pool.patience(secs(0)).is_some());
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn a_reload_keeps_it_and_so_does_a_renewal() {
     assert_eq!(rig.interval("z"), learned, "the limit is the account's");
 
     rig.pool.reload(specs("b"), rig.now);
-    assert_eq!(rig.pool.patience(), None, "who is gone paces nobody");
+    assert_eq!(rig.pool.patience(secs(0)), None, "who is gone paces nobody");
 }
 
 #[test]
