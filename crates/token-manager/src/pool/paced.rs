@@ -24,7 +24,7 @@ impl Pool {
     const LONG_QUOTA: Duration = Duration::from_secs(120);
 
     /// A queue that has stood for so many times the longest wait came about by no chance.
-    const BY_CHANCE: u32 = 6;
+    const BY_CHANCE: u32 = 12;
 
     /// Whether any token has a pace.
     pub(super) fn is_paced(&self) -> bool {

@@ -74,7 +74,7 @@ async fn a_queue_for_a_known_limit_grows_as_long_as_it_may_until_it_has_stood_fo
     drop(pool.try_acquire(&[]).unwrap());
     let mut waiting: VecDeque<_> = (0..7).map(|_| Request::waiting(&pool)).collect();
     // Each turn a little later: a call counts from its answer, or a hundredth of the window longer.
-    for _ in 0..47 {
+    for _ in 0..94 {
         advance(millis(5_060)).await;
         drop(waiting.pop_front().unwrap().granted());
         waiting.push_back(Request::waiting(&pool));
