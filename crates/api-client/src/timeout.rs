@@ -14,7 +14,7 @@ use tower::{Layer, Service};
 use crate::body::{Body, BoxError};
 use crate::deadline::Deadline;
 use crate::error::Error;
-use crate::idle::{BodyIdle, idle_limited};
+use crate::idle::{BodyIdle, limit_idle};
 use crate::upload::{Upload, UploadWatch};
 
 /// The timeouts of an attempt; zero turns one off. As a request extension: those of this request, in place of the
@@ -142,13 +142,14 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        if let Poll::Ready(result) = this.attempt.poll(cx) {
-            let idle = this.timeouts.body_idle;
-            return Poll::Ready(
-                result
-                    .map(|response| response.map(|body| idle_limited(Body::new(body), idle)))
-                    .map_err(|error| Error::from(error.into())),
-            );
+        match this.attempt.poll(cx) {
+            Poll::Ready(Ok(response)) => {
+                let mut response = response.map(Body::new);
+                limit_idle(response.body_mut(), this.timeouts.body_idle);
+                return Poll::Ready(Ok(response));
+            }
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error.into().into())),
+            Poll::Pending => {}
         }
         loop {
             // The upload moves while the clock runs: an end counts only if it still stands when it is reached.
