@@ -1,5 +1,6 @@
 //! Requests a second and allocations per request.
 
+use std::fmt::Debug;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use reqwest_middleware::ClientBuilder;
 use reqwest_retry::{RetryTransientMiddleware, policies::ExponentialBackoff};
 use tidegate_api_client::transport::{HyperTransport, ReqwestTransport, TransportParams};
 use tidegate_api_client::{ApiClient, Body, EntryParams, StackParams, Timeouts, stack};
-use tower::ServiceExt;
+use tower::{Service, ServiceExt};
 use tower::retry::Retry;
 
 use crate::upstream;
@@ -107,6 +108,7 @@ macro_rules! contender {
         ($name, Box::new(move |count: u32| {
             $(let $own = $own.clone();)+
             Box::pin(async move {
+                $(#[allow(unused_mut)] let mut $own = $own;)+
                 for _ in 0..count {
                     let bytes: Bytes = $request;
                     assert_eq!(bytes, "hello");
@@ -158,7 +160,7 @@ fn contenders(url: &str) -> Vec<Contender> {
         }),
         contender!("tidegate stack over hyper-util", |over_hyper, uri2| {
             let request = Request::get(uri2.clone()).body(Body::empty()).unwrap();
-            over_hyper.clone().oneshot(request).await.unwrap().into_body().bytes().await.unwrap()
+            ready(&mut over_hyper).await.call(request).await.unwrap().into_body().bytes().await.unwrap()
         }),
         contender!(REQWEST, |reqwest, url1| {
             reqwest.get(&url1).send().await.unwrap().bytes().await.unwrap()
@@ -171,20 +173,28 @@ fn contenders(url: &str) -> Vec<Contender> {
         }),
         contender!("tower's Retry over reqwest", |tower, url3| {
             let request = reqwest::Request::new(http::Method::GET, url3.parse().unwrap());
-            tower.clone().oneshot(request).await.unwrap().bytes().await.unwrap()
+            tower.ready().await.unwrap().call(request).await.unwrap().bytes().await.unwrap()
         }),
         contender!("tidegate stack over reqwest", |over_reqwest, uri3| {
             let request = Request::get(uri3.clone()).body(Body::empty()).unwrap();
-            over_reqwest.clone().oneshot(request).await.unwrap().into_body().bytes().await.unwrap()
+            ready(&mut over_reqwest).await.call(request).await.unwrap().into_body().bytes().await.unwrap()
         }),
         contender!(WITHOUT_BOUNDS, |without_bounds, uri4| {
             let request = Request::get(uri4.clone()).body(Body::empty()).unwrap();
-            without_bounds.clone().oneshot(request).await.unwrap().into_body().bytes().await.unwrap()
+            ready(&mut without_bounds).await.call(request).await.unwrap().into_body().bytes().await.unwrap()
         }),
         contender!("tidegate ApiClient over reqwest", |api_client| {
             api_client.get("/items?page=1").await.unwrap().into_body().bytes().await.unwrap()
         }),
     ]
+}
+
+/// The service, ready for a request: kept, as a client keeps it.
+async fn ready<S>(service: &mut S) -> &mut S
+where
+    S: Service<Request<Body>, Error: Debug>,
+{
+    service.ready().await.unwrap()
 }
 
 /// The least that a policy for tower's `Retry` can be.
