@@ -97,10 +97,12 @@ where
 
 /// `uri`'s path and query under `base`'s origin and path.
 fn below(base: &Uri, uri: &Uri) -> Result<Uri, Error> {
-    let path = uri.path_and_query().map_or("/", PathAndQuery::as_str);
-    let joined = format!("{}{path}", base.path().trim_end_matches('/'));
+    let path = uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"));
     let mut parts = base.clone().into_parts();
-    parts.path_and_query = Some(joined.parse().map_err(configuration)?);
+    parts.path_and_query = Some(match base.path().trim_end_matches('/') {
+        "" => path,
+        prefix => format!("{prefix}{}", path.as_str()).parse().map_err(configuration)?,
+    });
     Uri::from_parts(parts).map_err(configuration)
 }
 
