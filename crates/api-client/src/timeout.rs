@@ -105,14 +105,13 @@ where
         let (parts, body) = request.into_parts();
         let (upload, body) = UploadWatch::new(Body::new(body), now);
         // The right moment where nothing is to be sent: such a clock is set once.
-        let armed = timeouts.end(Upload::Ended(now)).into_iter().chain(deadline).min();
+        let end = timeouts.end(Upload::Ended(now)).into_iter().chain(deadline).min();
         AttemptFuture {
             attempt: self.inner.call(Request::from_parts(parts, body)),
             upload,
             deadline,
             timeouts,
-            sleep: tokio::time::sleep_until(armed.unwrap_or(now)),
-            armed,
+            sleep: tokio::time::sleep_until(end.unwrap_or(now)),
         }
     }
 }
@@ -124,7 +123,6 @@ pin_project! {
         attempt: F,
         #[pin]
         sleep: Sleep,
-        armed: Option<Instant>,
         upload: UploadWatch,
         deadline: Option<Instant>,
         timeouts: Timeouts,
@@ -156,7 +154,7 @@ where
             let upload = this.upload.poll(cx);
             let timeout = this.timeouts.end(upload);
             let Some(end) = timeout.into_iter().chain(*this.deadline).min() else { return Poll::Pending };
-            if *this.armed == Some(end) && this.sleep.is_elapsed() {
+            if this.sleep.deadline() == end && this.sleep.is_elapsed() {
                 let past_deadline = *this.deadline == Some(end);
                 return Poll::Ready(Err(match upload {
                     _ if past_deadline => Error::Deadline,
@@ -165,9 +163,8 @@ where
                     Upload::Ended(_) => Error::AttemptTimeout { timeout: this.timeouts.attempt },
                 }));
             }
-            if *this.armed != Some(end) {
+            if this.sleep.deadline() != end {
                 this.sleep.as_mut().reset(end);
-                *this.armed = Some(end);
             }
             ready!(this.sleep.as_mut().poll(cx));
         }
