@@ -1,11 +1,12 @@
-//! Requests a second and allocations per request.
+//! Time and allocations per request.
 
+use std::fmt::Debug;
 use std::future::Future;
 use std::pin::Pin;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
-use cpu_time::ThreadTime;
+use cpu_time::{ProcessTime, ThreadTime};
 use http::{Request, Uri};
 use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::{Client, connect::HttpConnector};
@@ -14,8 +15,8 @@ use reqwest_middleware::ClientBuilder;
 use reqwest_retry::{RetryTransientMiddleware, policies::ExponentialBackoff};
 use tidegate_api_client::transport::{HyperTransport, ReqwestTransport, TransportParams};
 use tidegate_api_client::{ApiClient, Body, EntryParams, StackParams, Timeouts, stack};
-use tower::ServiceExt;
 use tower::retry::Retry;
+use tower::{Service, ServiceExt};
 
 use crate::upstream;
 
@@ -43,6 +44,7 @@ const WITHOUT_BOUNDS: &str = "tidegate stack over reqwest without timeouts";
 
 /// All of them, or so many requests of `only` one, for a profiler.
 pub fn run(only: Option<(&str, u32)>) {
+    pin();
     let address = upstream::start();
     let url = format!("http://{address}/items?page=1");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -52,12 +54,12 @@ pub fn run(only: Option<(&str, u32)>) {
         return runtime.block_on(requests(count));
     }
     let measure = |requests: &dyn Fn(u32) -> Requests| {
-        let (began, cpu) = (Instant::now(), ThreadTime::now());
+        let (process, thread) = (ProcessTime::now(), ThreadTime::now());
         let counted = allocation_counter::measure(|| runtime.block_on(requests(REQUESTS)));
-        let each = |seconds: f64| seconds * 1e6 / f64::from(REQUESTS);
+        let each = |time: Duration| time.as_secs_f64() * 1e6 / f64::from(REQUESTS);
         Measured {
-            took: each(began.elapsed().as_secs_f64()),
-            processor: each(cpu.elapsed().as_secs_f64()),
+            process: each(process.elapsed()),
+            thread: each(thread.elapsed()),
             allocations: counted.count_total as f64 / f64::from(REQUESTS),
         }
     };
@@ -65,7 +67,8 @@ pub fn run(only: Option<(&str, u32)>) {
     contenders.iter().for_each(|(_, requests)| runtime.block_on(requests(REQUESTS)));
     println!(
         "clients: medians of {ROUNDS} rounds of {REQUESTS} requests, each between two rounds of the client beside it;\n\
-         ratios of requests a second and of the client's processor time; microseconds of both, and allocations, a request"
+         microseconds of the processor for a request, and their ratio: client and server (the inverse is the ratio of\n\
+         requests a second on a core), the client's thread alone; allocations"
     );
     let find = |wanted: &str| contenders.iter().find(|(name, _)| *name == wanted).expect("one of the list");
     for (name, requests) in &contenders {
@@ -77,22 +80,31 @@ pub fn run(only: Option<(&str, u32)>) {
                 median(rounds.iter().map(|(before, own, after)| of(own) / (of(before) * of(after)).sqrt()))
             };
             let own = |of: fn(&Measured) -> f64| median(rounds.iter().map(|(_, own, _)| of(own)));
+            let column = |of: fn(&Measured) -> f64| format!("{:5.2} ({:5.3})", own(of), ratio(of));
             println!(
-                "  {:5.3} a second  {:5.3} processor  {:5.1} us  {:5.1} us  {:5.1}  {name} beside {beside}",
-                1.0 / ratio(|measured| measured.took),
-                ratio(|measured| measured.processor),
-                own(|measured| measured.took),
-                own(|measured| measured.processor),
+                "  {}  {}  {:2.0}  {name} beside {beside}",
+                column(|measured| measured.process),
+                column(|measured| measured.thread),
                 own(|measured| measured.allocations),
             );
         }
     }
 }
 
-/// A round, per request: microseconds, microseconds of the client's processor, allocations.
+/// Client and server take turns on one core: on two, most of a request's time goes into waking the other, which hides
+/// the client's own and changes with all else that the machine does.
+fn pin() {
+    let core = core_affinity::get_core_ids().and_then(|mut cores| cores.pop());
+    if !core.is_some_and(core_affinity::set_for_current) {
+        println!("not on one core: the times are those of waking up");
+    }
+}
+
+/// A round, per request: microseconds of the processor, of the process and of the client's thread; allocations.
+/// Processor time stands still while others have the core, so that other work on the machine changes the ratios little.
 struct Measured {
-    took: f64,
-    processor: f64,
+    process: f64,
+    thread: f64,
     allocations: f64,
 }
 
@@ -107,6 +119,7 @@ macro_rules! contender {
         ($name, Box::new(move |count: u32| {
             $(let $own = $own.clone();)+
             Box::pin(async move {
+                $(#[allow(unused_mut)] let mut $own = $own;)+
                 for _ in 0..count {
                     let bytes: Bytes = $request;
                     assert_eq!(bytes, "hello");
@@ -158,7 +171,7 @@ fn contenders(url: &str) -> Vec<Contender> {
         }),
         contender!("tidegate stack over hyper-util", |over_hyper, uri2| {
             let request = Request::get(uri2.clone()).body(Body::empty()).unwrap();
-            over_hyper.clone().oneshot(request).await.unwrap().into_body().bytes().await.unwrap()
+            ready(&mut over_hyper).await.call(request).await.unwrap().into_body().bytes().await.unwrap()
         }),
         contender!(REQWEST, |reqwest, url1| {
             reqwest.get(&url1).send().await.unwrap().bytes().await.unwrap()
@@ -171,20 +184,28 @@ fn contenders(url: &str) -> Vec<Contender> {
         }),
         contender!("tower's Retry over reqwest", |tower, url3| {
             let request = reqwest::Request::new(http::Method::GET, url3.parse().unwrap());
-            tower.clone().oneshot(request).await.unwrap().bytes().await.unwrap()
+            tower.ready().await.unwrap().call(request).await.unwrap().bytes().await.unwrap()
         }),
         contender!("tidegate stack over reqwest", |over_reqwest, uri3| {
             let request = Request::get(uri3.clone()).body(Body::empty()).unwrap();
-            over_reqwest.clone().oneshot(request).await.unwrap().into_body().bytes().await.unwrap()
+            ready(&mut over_reqwest).await.call(request).await.unwrap().into_body().bytes().await.unwrap()
         }),
         contender!(WITHOUT_BOUNDS, |without_bounds, uri4| {
             let request = Request::get(uri4.clone()).body(Body::empty()).unwrap();
-            without_bounds.clone().oneshot(request).await.unwrap().into_body().bytes().await.unwrap()
+            ready(&mut without_bounds).await.call(request).await.unwrap().into_body().bytes().await.unwrap()
         }),
         contender!("tidegate ApiClient over reqwest", |api_client| {
             api_client.get("/items?page=1").await.unwrap().into_body().bytes().await.unwrap()
         }),
     ]
+}
+
+/// The service, ready for a request: kept, as a client keeps it.
+async fn ready<S>(service: &mut S) -> &mut S
+where
+    S: Service<Request<Body>, Error: Debug>,
+{
+    service.ready().await.unwrap()
 }
 
 /// The least that a policy for tower's `Retry` can be.

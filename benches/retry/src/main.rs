@@ -1,9 +1,9 @@
 //! Tidegate's crates beside others that retry: `cargo xtask bench retry`.
 //!
-//! The delays: nanoseconds per next delay. The clients: requests a second and allocations per request, of GETs without
-//! a body over one kept connection to a hyper server on another thread of this process. Allocations are those of the
-//! client's thread, its connection's task included. Each client's short rounds alternate with those of the bare client
-//! that it stands on, and the medians of the ratios are told. `retry-bench NAME COUNT` makes so many
+//! The delays: nanoseconds per next delay. The clients: processor time and allocations per request, of GETs without a
+//! body over one kept connection to a hyper server on another thread of this process, both on one core. Allocations are
+//! those of the client's thread, its connection's task included. Each client's short rounds alternate with those of the
+//! bare client that it stands on, and the medians of the ratios are told. `retry-bench NAME COUNT` makes so many
 //! requests of one client alone, for a profiler.
 
 mod clients;

@@ -96,9 +96,8 @@ impl Body {
     }
 
     /// Bounds its silence; of two bounds the shorter holds.
-    pub(crate) fn limit_idle(mut self, idle: Idle) -> Self {
+    pub(crate) fn limit_idle(&mut self, idle: Idle) {
         self.idle = Some(idle.shorter(self.idle.take()));
-        self
     }
 
     /// The bytes of a body that has all of them, and can neither wait nor fail.

@@ -30,26 +30,30 @@ impl RetryBudget {
 
     /// Changes what the budget grants from now on; what was deposited stays.
     pub fn set(&self, ratio: Ratio, min_per_second: u32) {
-        self.with(|budget, now| budget.set(ratio, min_per_second, now));
+        self.with(Instant::now(), |budget, now| budget.set(ratio, min_per_second, now));
     }
 
     /// Books one request; its share can be withdrawn for the next 10 s.
     pub fn deposit(&self) {
-        self.with(Budget::deposit);
+        self.deposit_at(Instant::now());
+    }
+
+    pub(crate) fn deposit_at(&self, now: Instant) {
+        self.with(now, Budget::deposit);
     }
 
     /// Takes one retry out; `false` when the budget does not grant it.
     pub fn try_withdraw(&self) -> bool {
-        self.with(Budget::try_withdraw)
+        self.with(Instant::now(), Budget::try_withdraw)
     }
 
     /// How many retries would be granted now.
     pub fn balance(&self) -> u64 {
-        self.with(|budget, now| budget.balance(now))
+        self.with(Instant::now(), |budget, now| budget.balance(now))
     }
 
-    fn with<T>(&self, f: impl FnOnce(&mut Budget, std::time::Duration) -> T) -> T {
-        let now = Instant::now().saturating_duration_since(self.0.origin);
+    fn with<T>(&self, now: Instant, f: impl FnOnce(&mut Budget, std::time::Duration) -> T) -> T {
+        let now = now.saturating_duration_since(self.0.origin);
         f(&mut self.0.budget.lock().unwrap_or_else(PoisonError::into_inner), now)
     }
 }

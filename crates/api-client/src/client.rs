@@ -1,15 +1,17 @@
 //! The stack as a plain client.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::uri::{PathAndQuery, Uri};
 use http::{Method, Request, Response};
+use http_body::Body as _;
 use http_body_util::BodyExt;
 use tidegate_backoff_core::Budget;
 use tidegate_token_manager::TokenManager;
-use tower::{Service, ServiceExt};
+use tower::Service;
 
 use crate::body::{Body, BoxError};
 use crate::budget::RetryBudget;
@@ -87,16 +89,20 @@ where
     {
         let (mut parts, body) = request.into_parts();
         parts.uri = below(&self.base, &parts.uri).map_err(Failure::before_any)?;
-        self.stack.clone().oneshot(Request::from_parts(parts, body)).await
+        let mut stack = self.stack.clone();
+        poll_fn(|cx| Service::<Request<B>>::poll_ready(&mut stack, cx)).await?;
+        stack.call(Request::from_parts(parts, body)).await
     }
 }
 
 /// `uri`'s path and query under `base`'s origin and path.
 fn below(base: &Uri, uri: &Uri) -> Result<Uri, Error> {
-    let path = uri.path_and_query().map_or("/", PathAndQuery::as_str);
-    let joined = format!("{}{path}", base.path().trim_end_matches('/'));
+    let path = uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"));
     let mut parts = base.clone().into_parts();
-    parts.path_and_query = Some(joined.parse().map_err(configuration)?);
+    parts.path_and_query = Some(match base.path().trim_end_matches('/') {
+        "" => path,
+        prefix => format!("{prefix}{}", path.as_str()).parse().map_err(configuration)?,
+    });
     Uri::from_parts(parts).map_err(configuration)
 }
 
@@ -111,7 +117,31 @@ impl Body {
     ///
     /// [`Error::ResponseBody`] when the body breaks before its end.
     pub async fn bytes(self) -> Result<Bytes, Error> {
-        Ok(self.collect().await.map_err(Error::ResponseBody)?.to_bytes())
+        let mut body = self;
+        let Some(first) = body.data().await? else { return Ok(Bytes::new()) };
+        let Some(second) = body.data().await? else { return Ok(first) };
+        let mut whole = BytesMut::with_capacity(first.len() + second.len());
+        whole.extend_from_slice(&first);
+        whole.extend_from_slice(&second);
+        while let Some(more) = body.data().await? {
+            whole.extend_from_slice(&more);
+        }
+        Ok(whole.freeze())
+    }
+
+    /// The next bytes, if the body has more. Most bodies come as one piece, and say so at its end.
+    async fn data(&mut self) -> Result<Option<Bytes>, Error> {
+        while !self.is_end_stream() {
+            match self.frame().await {
+                None => break,
+                Some(frame) => {
+                    if let Ok(data) = frame.map_err(Error::ResponseBody)?.into_data() {
+                        return Ok(Some(data));
+                    }
+                }
+            }
+        }
+        Ok(None)
     }
 }
 

@@ -3,10 +3,11 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue, Request, Response};
+use http_body::Body as _;
 use pin_project_lite::pin_project;
 use tokio::time::Instant;
 use tower::{Layer, Service};
@@ -94,14 +95,17 @@ where
         let extensions = request.extensions();
         let journey = extensions.get::<Journey>().cloned().unwrap_or_default();
         let timeout = Some(*request_timeout).filter(|timeout| !timeout.is_zero());
-        let deadline = match (extensions.get::<Deadline>(), timeout) {
-            (Some(own), _) => Some(own.0),
-            (None, Some(timeout)) => Instant::now().checked_add(timeout),
-            (None, None) => None,
+        let now = Instant::now();
+        let deadline = match extensions.get::<Deadline>() {
+            Some(own) => Some(own.0),
+            None => timeout.and_then(|timeout| now.checked_add(timeout)),
         };
-        journey.begin(deadline, observer.clone());
+        journey.begin(now, deadline, observer.clone());
         let request = request.map(|body| {
-            let mut body = Body::new(ReplayBody::new(Body::new(body), *replay_limit, replay_memory));
+            let mut body = Body::new(body);
+            if !body.is_end_stream() {
+                body = Body::new(ReplayBody::new(body, *replay_limit, replay_memory));
+            }
             body.set_journey(journey.clone());
             body
         });
@@ -126,16 +130,16 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let result = ready!(this.inner.poll(cx));
-        let attempts = this.journey.attempts();
-        Poll::Ready(match result {
-            Ok(mut response) => {
+        match this.inner.poll(cx) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Ok(mut response)) => {
+                let attempts = this.journey.attempts();
                 response.headers_mut().insert(ATTEMPTS_FIELD, number(attempts.count()));
                 response.extensions_mut().insert(attempts);
-                Ok(response)
+                Poll::Ready(Ok(response))
             }
-            Err(error) => Err(Failure { error, attempts }),
-        })
+            Poll::Ready(Err(error)) => Poll::Ready(Err(Failure { error, attempts: this.journey.attempts() })),
+        }
     }
 }
 

@@ -28,13 +28,18 @@ pub struct BodyIdle(pub Duration);
 /// # Ok(())
 /// # }
 /// ```
-pub fn idle_limited(body: Body, idle: Duration) -> Body {
+pub fn idle_limited(mut body: Body, idle: Duration) -> Body {
+    limit_idle(&mut body, idle);
+    body
+}
+
+/// The same where the body stands.
+pub(crate) fn limit_idle(body: &mut Body, idle: Duration) {
     use http_body::Body as _;
 
-    if idle.is_zero() || body.is_end_stream() {
-        return body;
+    if !idle.is_zero() && !body.is_end_stream() {
+        body.limit_idle(Idle { timeout: idle, clock: None });
     }
-    body.limit_idle(Idle { timeout: idle, clock: None })
 }
 
 /// The bound on a body's silence.

@@ -135,6 +135,7 @@ struct Notes {
     attempt: Option<Attempt>,
     earlier: Vec<Attempt>,
     started: Option<Instant>,
+    began: Option<Instant>,
     deadline: Option<Instant>,
     observer: Option<Arc<dyn Observer>>,
     /// The token that the next attempt was lent, and how long it waited for it.
@@ -146,7 +147,8 @@ struct Notes {
     backoff: Duration,
     token_wait: Duration,
     suspects: Vec<LeaseStamp>,
-    kept: Option<Response<Body>>,
+    /// Boxed: there seldom is one, and notes are made for every request.
+    kept: Option<Box<Response<Body>>>,
 }
 
 /// The counts that the retry policy decides by.
@@ -183,9 +185,10 @@ impl Journey {
         })
     }
 
-    /// The request begins.
-    pub(crate) fn begin(&self, deadline: Option<Instant>, observer: Option<Arc<dyn Observer>>) {
+    /// The request begins at `now`.
+    pub(crate) fn begin(&self, now: Instant, deadline: Option<Instant>, observer: Option<Arc<dyn Observer>>) {
         let mut notes = self.notes();
+        notes.began = Some(now);
         notes.deadline = deadline;
         notes.observer = observer;
     }
@@ -194,9 +197,11 @@ impl Journey {
         self.notes().deadline
     }
 
-    /// Whether the request's share of the retry budget is still to be deposited. It is so once.
-    pub(crate) fn owes_deposit(&self) -> bool {
-        !mem::replace(&mut self.notes().deposited, true)
+    /// The moment for which the request's share of the retry budget is still to be deposited. There is one once.
+    pub(crate) fn owed_deposit(&self) -> Option<Instant> {
+        let mut notes = self.notes();
+        let owed = !mem::replace(&mut notes.deposited, true);
+        owed.then(|| notes.began.unwrap_or_else(Instant::now))
     }
 
     // A step that panics holds the lock over plain assignments only, so the notes are sound all the same.
@@ -251,8 +256,8 @@ impl Journey {
         self.notes().lent = Some((token, token_wait));
     }
 
-    /// Begins an attempt with the token that it was lent, which is returned.
-    pub(crate) fn begin_attempt(&self, now: Instant) -> Option<TokenId> {
+    /// Begins an attempt with the token that it was lent, which is returned with the request's deadline.
+    pub(crate) fn begin_attempt(&self, now: Instant) -> (Option<TokenId>, Option<Instant>) {
         let mut notes = self.notes();
         let Plan { cause, wait, .. } = notes.plan.unwrap_or(FIRST);
         let lent = notes.lent.take();
@@ -264,7 +269,7 @@ impl Journey {
             notes.earlier.push(before);
         }
         notes.started = Some(now);
-        token
+        (token, notes.deadline)
     }
 
     /// The attempt ended so, with this verdict, at `now`.
@@ -295,10 +300,10 @@ impl Journey {
 
     /// Keeps the response of a failed attempt, to be handed on if no token is found for the next.
     pub(crate) fn keep(&self, response: Response<Body>) {
-        self.notes().kept = Some(response);
+        self.notes().kept = Some(Box::new(response));
     }
 
     pub(crate) fn take_kept(&self) -> Option<Response<Body>> {
-        self.notes().kept.take()
+        self.notes().kept.take().map(|kept| *kept)
     }
 }

@@ -78,22 +78,20 @@ where
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        let deadline = Deadline::of(&request);
         let journey = Journey::of(&request).cloned();
         if self.classifier.reads_bodies() {
             request.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         }
-        let lent = journey.as_ref().and_then(|journey| journey.begin_attempt(Instant::now()));
+        let begun = journey.as_ref().map(|journey| journey.begin_attempt(Instant::now()));
+        let (lent, deadline) = begun.unwrap_or_default();
         let pooled = match request.extensions().get::<Pooled>() {
             Some(said) => *said,
             None if lent.is_some() => Pooled::Yes,
             None => Pooled::No,
         };
-        let step = Step::Waiting { attempt: self.inner.call(request) };
-        ClassifyFuture {
-            step,
-            judge: Judge { classifier: self.classifier.clone(), pooled, deadline, journey },
-        }
+        let deadline = request.extensions().get::<Deadline>().map(|own| own.0).or(deadline);
+        let judge = Judge { classifier: self.classifier.clone(), pooled, deadline, journey };
+        ClassifyFuture { step: Step::Waiting { attempt: self.inner.call(request) }, judge }
     }
 }
 
@@ -144,18 +142,18 @@ where
         loop {
             match this.step.as_mut().project() {
                 StepProjection::Waiting { attempt } => {
-                    let result = ready!(attempt.poll(cx)).map_err(|error| Error::from(error.into()));
-                    let result = result.and_then(refuse_a_switch);
-                    let at = Instant::now();
-                    let response = match result {
-                        Ok(response) => response.map(Body::new),
-                        Err(error) => {
-                            judge.ended(Ended::Failed(error.kind()), &Verdict::from(&error), at);
-                            return Poll::Ready(Err(error));
-                        }
+                    let response = match ready!(attempt.poll(cx)) {
+                        Ok(response) => response,
+                        Err(error) => return Poll::Ready(Err(judge.failed(error.into().into()))),
                     };
+                    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+                        return Poll::Ready(Err(judge.failed(unasked_switch())));
+                    }
+                    let at = Instant::now();
+                    let mut response = response.map(Body::new);
                     if !judge.classifier.needs_body(response.status(), response.headers()) {
-                        return Poll::Ready(Ok(judge.judged(response, None, at)));
+                        judge.judge(&mut response, None, at);
+                        return Poll::Ready(Ok(response));
                     }
                     let (head, body) = response.into_parts();
                     let left = judge.deadline.map_or(RULE_BODY_TIME, |deadline| {
@@ -169,8 +167,9 @@ where
                     let prefix = ready!(prefix.as_mut().poll(cx));
                     let (head, ()) = head.take().unwrap_or_default().into_parts();
                     let bytes = prefix.bytes();
-                    let response = Response::from_parts(head, prefix.into_body());
-                    return Poll::Ready(Ok(judge.judged(response, Some(&bytes), *at)));
+                    let mut response = Response::from_parts(head, prefix.into_body());
+                    judge.judge(&mut response, Some(&bytes), *at);
+                    return Poll::Ready(Ok(response));
                 }
             }
         }
@@ -178,15 +177,13 @@ where
 }
 
 /// A 101 that nobody asked for (no Upgrade field is ever sent) leaves a connection that speaks no HTTP.
-fn refuse_a_switch<R>(response: Response<R>) -> Result<Response<R>, Error> {
-    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-        return Err(Error::Protocol("the upstream switched protocols unasked".into()));
-    }
-    Ok(response)
+fn unasked_switch() -> Error {
+    Error::Protocol("the upstream switched protocols unasked".into())
 }
 
 impl Judge {
-    fn judged(&self, mut response: Response<Body>, body: Option<&[u8]>, at: Instant) -> Response<Body> {
+    /// Puts the verdict on the response, in its place: a response is a lot to move.
+    fn judge(&self, response: &mut Response<Body>, body: Option<&[u8]>, at: Instant) {
         let (status, headers) = (response.status(), response.headers());
         let answer = Answer { body, pooled: self.pooled, now: wall::now(), ..Answer::new(status, headers) };
         let verdict = self.classifier.classify(&answer);
@@ -195,7 +192,11 @@ impl Judge {
         if verdict != Verdict::new(Fault::None) {
             response.extensions_mut().insert(verdict);
         }
-        response
+    }
+
+    fn failed(&self, error: Error) -> Error {
+        self.ended(Ended::Failed(error.kind()), &Verdict::from(&error), Instant::now());
+        error
     }
 
     fn ended(&self, ended: Ended, verdict: &Verdict, at: Instant) {

@@ -88,11 +88,11 @@ where
         let extensions = request.extensions();
         let bypass = extensions.get::<BypassPool>().is_some();
         let Some(pool) = self.pool.clone().filter(|_| !bypass) else {
-            let step = match extensions.get::<PinnedToken>().filter(|_| !bypass) {
-                None => Step::Bare { attempt: self.inner.call(request) },
-                Some(pinned) => Step::Refused { error: Some(Error::UnknownToken(pinned.clone())) },
-            };
-            return LeaseFuture { step };
+            if let Some(pinned) = extensions.get::<PinnedToken>().filter(|_| !bypass) {
+                let error = Some(Error::UnknownToken(pinned.clone()));
+                return LeaseFuture { step: Step::Refused { error } };
+            }
+            return LeaseFuture { step: Step::Bare { attempt: self.inner.call(request) } };
         };
         // The one that was polled ready waits for the token.
         let clone = self.inner.clone();

@@ -61,14 +61,20 @@ const KEPT_TIME: Duration = Duration::from_millis(100);
 /// ```
 #[derive(Clone, Debug)]
 pub struct RetryPolicy {
-    params: Arc<RetryParams>,
+    /// As one: it is cloned for each request, with the rest of the stack.
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    params: RetryParams,
     budget: RetryBudget,
 }
 
 impl RetryPolicy {
     /// A policy within `params` whose retries are paid from `budget`, which all callers of one upstream share.
     pub fn new(params: RetryParams, budget: RetryBudget) -> Self {
-        Self { params: Arc::new(params), budget }
+        Self { shared: Arc::new(Shared { params, budget }) }
     }
 }
 
@@ -116,8 +122,8 @@ impl<B: Replayable + 'static> Policy<Request<B>, Response<Body>, Error> for Retr
             deadline: Deadline::of(request),
             entropy: fastrand::u64(..),
         };
-        let params = request.extensions().get::<RetryParams>().unwrap_or(&self.params);
-        let decision = params.decide(&situation, || self.budget.try_withdraw());
+        let params = request.extensions().get::<RetryParams>().unwrap_or(&self.shared.params);
+        let decision = params.decide(&situation, || self.shared.budget.try_withdraw());
         let (cause, wait, may_wait_for_token) = match decision {
             Decision::Return => return None,
             Decision::Retry { wait } => (Cause::Retry, wait, true),
@@ -143,8 +149,9 @@ impl<B: Replayable + 'static> Policy<Request<B>, Response<Body>, Error> for Retr
     /// A clone wherever the body has one: whether it can really be sent again is only known when the attempt has
     /// ended. This is asked before each attempt, and so the request is booked here.
     fn clone_request(&mut self, request: &Request<B>) -> Option<Request<B>> {
-        if Journey::of(request).is_none_or(Journey::owes_deposit) {
-            self.budget.deposit();
+        let owed = Journey::of(request).map_or_else(|| Some(Instant::now()), Journey::owed_deposit);
+        if let Some(now) = owed {
+            self.shared.budget.deposit_at(now);
         }
         let mut clone = Request::new(request.body().try_clone()?);
         *clone.method_mut() = request.method().clone();
@@ -164,7 +171,7 @@ fn journey<B: 'static>(request: &mut Request<B>) -> Journey {
     }
     let journey = Journey::new();
     // The first attempt was booked without it.
-    journey.owes_deposit();
+    journey.owed_deposit();
     request.extensions_mut().insert(journey.clone());
     journey
 }

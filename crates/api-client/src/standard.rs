@@ -160,6 +160,9 @@ impl Classifier for StandardClassifier {
     /// Some rule that looks at bodies may match, none before it does, and the body is a JSON text as it stands (not
     /// compressed).
     fn needs_body(&self, status: StatusCode, headers: &HeaderMap) -> bool {
+        if !self.reads_bodies() {
+            return false;
+        }
         let readable = is_plain_json(headers);
         let mut rules = self.rules.iter().filter(|rule| rule.matches_head(status, headers));
         match rules.find(|rule| rule.body_contains.is_none() || readable) {

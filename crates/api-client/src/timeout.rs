@@ -14,7 +14,7 @@ use tower::{Layer, Service};
 use crate::body::{Body, BoxError};
 use crate::deadline::Deadline;
 use crate::error::Error;
-use crate::idle::{BodyIdle, idle_limited};
+use crate::idle::{BodyIdle, limit_idle};
 use crate::upload::{Upload, UploadWatch};
 
 /// The timeouts of an attempt; zero turns one off. As a request extension: those of this request, in place of the
@@ -105,14 +105,13 @@ where
         let (parts, body) = request.into_parts();
         let (upload, body) = UploadWatch::new(Body::new(body), now);
         // The right moment where nothing is to be sent: such a clock is set once.
-        let armed = timeouts.end(Upload::Ended(now)).into_iter().chain(deadline).min();
+        let end = timeouts.end(Upload::Ended(now)).into_iter().chain(deadline).min();
         AttemptFuture {
             attempt: self.inner.call(Request::from_parts(parts, body)),
             upload,
             deadline,
             timeouts,
-            sleep: tokio::time::sleep_until(armed.unwrap_or(now)),
-            armed,
+            sleep: tokio::time::sleep_until(end.unwrap_or(now)),
         }
     }
 }
@@ -124,7 +123,6 @@ pin_project! {
         attempt: F,
         #[pin]
         sleep: Sleep,
-        armed: Option<Instant>,
         upload: UploadWatch,
         deadline: Option<Instant>,
         timeouts: Timeouts,
@@ -142,20 +140,21 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        if let Poll::Ready(result) = this.attempt.poll(cx) {
-            let idle = this.timeouts.body_idle;
-            return Poll::Ready(
-                result
-                    .map(|response| response.map(|body| idle_limited(Body::new(body), idle)))
-                    .map_err(|error| Error::from(error.into())),
-            );
+        match this.attempt.poll(cx) {
+            Poll::Ready(Ok(response)) => {
+                let mut response = response.map(Body::new);
+                limit_idle(response.body_mut(), this.timeouts.body_idle);
+                return Poll::Ready(Ok(response));
+            }
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error.into().into())),
+            Poll::Pending => {}
         }
         loop {
             // The upload moves while the clock runs: an end counts only if it still stands when it is reached.
             let upload = this.upload.poll(cx);
             let timeout = this.timeouts.end(upload);
             let Some(end) = timeout.into_iter().chain(*this.deadline).min() else { return Poll::Pending };
-            if *this.armed == Some(end) && this.sleep.is_elapsed() {
+            if this.sleep.deadline() == end && this.sleep.is_elapsed() {
                 let past_deadline = *this.deadline == Some(end);
                 return Poll::Ready(Err(match upload {
                     _ if past_deadline => Error::Deadline,
@@ -164,9 +163,8 @@ where
                     Upload::Ended(_) => Error::AttemptTimeout { timeout: this.timeouts.attempt },
                 }));
             }
-            if *this.armed != Some(end) {
+            if this.sleep.deadline() != end {
                 this.sleep.as_mut().reset(end);
-                *this.armed = Some(end);
             }
             ready!(this.sleep.as_mut().poll(cx));
         }

@@ -112,3 +112,20 @@ async fn a_body_that_waits_is_left_in_time() {
 fn its_bytes_are_not_shown() {
     assert!(!format!("{:?}", Body::from("s3cr3t")).contains("s3cr3t"));
 }
+
+#[tokio::test]
+async fn all_bytes_of_a_body_come_in_their_order() {
+    let trailers = || Ok(Frame::trailers(HeaderMap::new()));
+    let rows = [
+        (vec![data("one")], Some("one")),
+        (vec![], Some("")),
+        (vec![data("one"), trailers()], Some("one")),
+        (vec![data("one"), data(""), data("two"), data("three"), trailers()], Some("onetwothree")),
+        (vec![Err("broken".into())], None),
+        (vec![data("one"), data("two"), Err("broken".into())], None),
+    ];
+    for (row, (pieces, expected)) in rows.into_iter().enumerate() {
+        let bytes = frames(pieces, After::Ends).bytes().await.ok();
+        assert_eq!(bytes.as_deref(), expected.map(str::as_bytes), "row {row}");
+    }
+}

@@ -4,6 +4,9 @@
 
 use std::{fmt, time::Duration};
 
+#[cfg(any(feature = "hyper", feature = "reqwest"))]
+use http::uri::{Authority, Scheme, Uri};
+
 #[cfg(all(feature = "hyper", feature = "reqwest"))]
 mod auto;
 #[cfg(any(feature = "hyper", feature = "reqwest"))]
@@ -126,16 +129,30 @@ fn is_connect(error: &(dyn std::error::Error + 'static)) -> bool {
     false
 }
 
-/// Both clients send to absolute `http` and `https` targets alone.
+/// Both clients send to absolute `http` and `https` targets alone: the scheme and the authority of one.
 #[cfg(any(feature = "hyper", feature = "reqwest"))]
-fn check_target(target: &http::Uri) -> Result<(), crate::Error> {
-    let fault = match (target.scheme_str(), target.host()) {
-        (Some("http" | "https"), Some(host)) if !host.is_empty() => return Ok(()),
-        (Some("http" | "https"), _) => "the URL has no host",
+fn check_target(target: &Uri) -> Result<(&Scheme, &Authority), crate::Error> {
+    let fault = match (target.scheme(), target.authority()) {
+        (Some(scheme), Some(authority)) if is_http(scheme) && names_a_host(authority) => {
+            return Ok((scheme, authority));
+        }
+        (Some(scheme), _) if is_http(scheme) => "the URL has no host",
         (Some(_), _) => "the URL's scheme is neither http nor https",
         (None, _) => "the URL has no scheme",
     };
     Err(crate::Error::Configuration(fault.into()))
+}
+
+#[cfg(any(feature = "hyper", feature = "reqwest"))]
+fn is_http(scheme: &Scheme) -> bool {
+    [Scheme::HTTP, Scheme::HTTPS].contains(scheme)
+}
+
+/// As `!authority.host().is_empty()`, which searches the whole of it twice.
+#[cfg(any(feature = "hyper", feature = "reqwest"))]
+fn names_a_host(authority: &Authority) -> bool {
+    let host_and_port = authority.as_str().bytes().rev().take_while(|&byte| byte != b'@');
+    host_and_port.last().is_some_and(|first| first != b':')
 }
 
 /// Says `Content-Length: 0` of an empty body where the method expects one (RFC 9110, section 8.6): hyper says nothing,
@@ -147,5 +164,20 @@ fn tell_empty(parts: &mut http::request::Parts, body: &impl http_body::Body) {
     let expects_body = [Method::POST, Method::PUT, Method::PATCH].contains(&parts.method);
     if expects_body && body.is_end_stream() {
         parts.headers.entry(CONTENT_LENGTH).or_insert(const { HeaderValue::from_static("0") });
+    }
+}
+
+#[cfg(all(test, any(feature = "hyper", feature = "reqwest")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_names_a_host() {
+        let authorities =
+            ["a", "a:80", "u:p@a", "u:p@a:80", "u@", "u:p@", "u@:80", ":80", "[::1]:80", "[::1]"];
+        for authority in authorities {
+            let Ok(authority) = authority.parse::<Authority>() else { continue };
+            assert_eq!(names_a_host(&authority), !authority.host().is_empty(), "{authority}");
+        }
     }
 }

@@ -2,23 +2,30 @@
 
 use std::{
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll},
 };
 
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
+use http_body_util::Full;
 
 use super::incoming::Upload;
 use crate::body::{Body, BoxError};
 
-/// The request's body. If it breaks, its error goes to the [`Breakage`]: a client hides it behind errors of its
-/// own, and HTTP/2 behind the reset that it sends.
+/// The request's body. Small: the clients move a request with its body a dozen times.
+pub(super) enum Outgoing {
+    Ready(Full<Bytes>),
+    Streamed(Box<Streamed>),
+}
+
+/// A body that may break. Its error then goes to the [`Breakage`]: a client hides it behind errors of its own, and
+/// HTTP/2 behind the reset that it sends.
 ///
 /// The lock is for no one: it makes the body `Sync`, which reqwest asks for.
-pub(super) struct Outgoing {
+pub(super) struct Streamed {
     body: Mutex<Body>,
-    breakage: Breakage,
+    error: Arc<Mutex<Option<BoxError>>>,
 }
 
 /// Where a broken request body leaves its error.
@@ -40,15 +47,27 @@ impl Breakage {
 impl Outgoing {
     pub(super) fn new(body: Body) -> (Self, Breakage) {
         match body.into_ready() {
-            Ok(bytes) => {
-                let body = Mutex::new(bytes.into());
-                (Self { body, breakage: Breakage::default() }, Breakage::default())
-            }
+            Ok(bytes) => (Self::Ready(bytes.into()), Breakage::default()),
             Err(body) => {
-                let breakage = Breakage(Some(Arc::default()));
-                (Self { body: Mutex::new(body), breakage: breakage.clone() }, breakage)
+                let error = Arc::default();
+                let breakage = Breakage(Some(Arc::clone(&error)));
+                (Self::Streamed(Box::new(Streamed { body: Mutex::new(body), error })), breakage)
             }
         }
+    }
+}
+
+impl Streamed {
+    fn body(&self) -> MutexGuard<'_, Body> {
+        self.body.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let body = self.body.get_mut().unwrap_or_else(PoisonError::into_inner);
+        Pin::new(body).poll_frame(cx).map_err(|error| {
+            *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            "the request's own body broke".into()
+        })
     }
 }
 
@@ -57,26 +76,26 @@ impl HttpBody for Outgoing {
     type Error = BoxError;
 
     fn poll_frame(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let body = self.body.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let polled = Pin::new(body).poll_frame(cx);
-        if let (Poll::Ready(Some(Err(_))), Breakage(Some(slot))) = (&polled, &self.breakage) {
-            let slot = slot.clone();
-            return polled.map_err(|error| {
-                *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                "the request's own body broke".into()
-            });
+        match self.get_mut() {
+            Self::Ready(body) => Pin::new(body).poll_frame(cx).map_err(|never| match never {}),
+            Self::Streamed(body) => body.poll_frame(cx),
         }
-        polled
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.lock().unwrap_or_else(PoisonError::into_inner).is_end_stream()
+        match self {
+            Self::Ready(body) => body.is_end_stream(),
+            Self::Streamed(body) => body.body().is_end_stream(),
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.lock().unwrap_or_else(PoisonError::into_inner).size_hint()
+        match self {
+            Self::Ready(body) => body.size_hint(),
+            Self::Streamed(body) => body.body().size_hint(),
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -35,7 +36,9 @@ const PING_TIMEOUT: Duration = Duration::from_secs(10);
 /// from the environment. What is left of it: targets are written as the URL standard has them, and a request
 /// without `Accept` gets `*/*`. Clones share the connections.
 #[derive(Clone)]
-pub struct ReqwestTransport {
+pub struct ReqwestTransport(Arc<Inner>);
+
+struct Inner {
     client: Client,
     urls: Urls,
 }
@@ -74,7 +77,7 @@ impl ReqwestTransport {
     /// A transport over a client that was made elsewhere. Its redirects and retries should be off, or they are
     /// not counted, and a redirect may carry the token to another host.
     pub fn from_client(client: Client) -> Self {
-        Self { client, urls: Urls::default() }
+        Self(Arc::new(Inner { client, urls: Urls::default() }))
     }
 }
 
@@ -123,9 +126,10 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let (mut parts, body) = request.into_parts();
-        if let Err(error) = super::check_target(&parts.uri) {
-            return ReqwestFuture(error.into());
-        }
+        let url = match self.0.urls.of(&parts.uri) {
+            Ok(url) => url,
+            Err(error) => return ReqwestFuture(error.into()),
+        };
         let body = Body::new(body);
         super::tell_empty(&mut parts, &body);
         let (body, breakage) = match body.into_ready() {
@@ -136,15 +140,11 @@ where
                 (Some(reqwest::Body::wrap(body)), breakage)
             }
         };
-        let url = match self.urls.of(&parts.uri) {
-            Ok(url) => url,
-            Err(error) => return ReqwestFuture(error.into()),
-        };
         // A new request, with HTTP/1.1 for its version: the connection decides.
         let mut request = reqwest::Request::new(parts.method, url);
         *request.headers_mut() = parts.headers;
         *request.body_mut() = body;
-        ReqwestFuture(Exchange::Sent { response: self.client.call(request), breakage })
+        ReqwestFuture(Exchange::Sent { response: (&self.0.client).call(request), breakage })
     }
 }
 
