@@ -149,3 +149,9 @@ fn an_answer_from_before_a_limit_says_nothing_of_its_bucket() {
         assert!(rig.try_lend().is_none(), "{before:?}");
     }
 }
+
+#[test]
+fn any_longest_wait_is_a_wait() {
+    let rig = Rig::with("a", PoolParams { max_wait: Duration::MAX, ..limited(1, 60) });
+    assert_eq!(rig.pool.patience(secs(1)), None);
+}
