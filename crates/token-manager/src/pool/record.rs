@@ -261,9 +261,12 @@ impl Record {
         }
     }
 
-    /// From now on counts what is left of the quota, with so many leases out.
-    pub(super) fn count_quota(&mut self, out: u32) {
+    /// From now on counts what is left of the quota. `out` is how many leases are out.
+    pub(super) fn count_quota(&mut self, out: impl FnOnce(&Entry) -> u32) {
         if self.quota().is_none() {
+            // Before its leases are counted, or one that ends meanwhile is never heard of: see `Entry`.
+            self.attend(true);
+            let out = out(&self.entry);
             self.limits.get_or_insert_default().quota = Some(Quota::new(out));
         }
     }
