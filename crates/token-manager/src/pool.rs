@@ -210,7 +210,7 @@ impl Pool {
                 record.give_back_probe(loan.generation());
             }
             if report.remaining.is_some() {
-                record.count_quota(out);
+                record.count_quota(out, now);
             }
             record.answered(loan.when(), report.remaining, now);
             effect
