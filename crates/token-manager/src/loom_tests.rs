@@ -12,7 +12,9 @@ use loom::sync::{Condvar, Mutex};
 use loom::thread;
 
 use crate::sync::loomed::pass_to;
-use crate::{Ask, Exhausted, IdKey, Lease, Outcome, PoolParams, Report, State, TokenManager, TokenSpec};
+use crate::{
+    Ask, Exhausted, IdKey, Lease, Outcome, PoolParams, Remaining, Report, State, TokenManager, TokenSpec,
+};
 
 /// Wakes a parked thread.
 struct Bell {
@@ -181,6 +183,23 @@ fn a_bound_that_comes_while_an_unattended_lease_ends_forgets_no_waiter() {
         };
         drop(held);
         waiter.join().unwrap();
+        nothing_is_left(&pool);
+    });
+}
+
+#[test]
+fn a_quota_that_is_told_while_an_unattended_lease_ends_waits_for_no_lease_that_is_gone() {
+    explore(|| {
+        let pool = pool(&["a"], 0);
+        let (told, silent) = (pool.try_acquire(&[]).unwrap(), pool.try_acquire(&[]).unwrap());
+        let teller = thread::spawn(move || {
+            let mut told = told;
+            let remaining = Some(Remaining { calls: 1, reset: std::time::Duration::ZERO });
+            told.settle(&Report { remaining, ..Report::new(Outcome::Success) });
+        });
+        drop(silent);
+        teller.join().unwrap();
+        drop(pool.try_acquire(&[]).unwrap());
         nothing_is_left(&pool);
     });
 }

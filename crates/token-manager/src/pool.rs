@@ -65,7 +65,7 @@ use select::Selector;
 use touched::Touched;
 use wakes::Wakes;
 
-use crate::entry::{Hears, Home};
+use crate::entry::{Entry, Hears, Home};
 use crate::{Limit, Outcome, PoolParams, Reason, Report, TokenId, WhenExhausted};
 
 #[derive(Debug)]
@@ -201,15 +201,16 @@ impl Pool {
         let now = self.advance(now);
         let next = self.next_generation();
         let cool_down = self.params.cool_down;
+        let has_others = self.has_others;
         // In several lanes it is not known whose leases are out.
-        let out = if self.has_others { 0 } else { loan.entry.in_flight() };
+        let out = |entry: &Entry| if has_others { 0 } else { entry.in_flight() };
         let effect = self.change(loan, |record| {
             let effect = record.settle(loan.generation(), loan.lent, report, &cool_down, next, now);
             if loan.is_probe() && report.outcome == Outcome::Unaffected {
                 record.give_back_probe(loan.generation());
             }
             if report.remaining.is_some() {
-                record.count_quota(out);
+                record.count_quota(out, now);
             }
             record.answered(loan.when(), report.remaining, now);
             effect

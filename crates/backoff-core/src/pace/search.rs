@@ -66,7 +66,7 @@ impl Pace {
 
     /// A lend that used credit was refused. What came before it in one go is what can be saved up.
     fn doubt_credit(&mut self, now: u64) {
-        let Epoch { since, granted, begins } = self.epoch;
+        let Epoch { since, granted, begins, .. } = self.epoch;
         let paced = u32::try_from(now.saturating_sub(since) / self.meter.interval).unwrap_or(u32::MAX);
         self.meter.credit = match begins {
             Begins::Idle => self.meter.credit.min(granted.saturating_sub(paced).saturating_sub(1)),

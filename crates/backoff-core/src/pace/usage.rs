@@ -8,6 +8,8 @@ pub(super) struct Epoch {
     pub(super) since: u64,
     pub(super) granted: u32,
     pub(super) begins: Begins,
+    /// For how long of it nobody wanted the token.
+    pub(super) unused: u64,
 }
 
 /// What stood at an epoch's beginning.
@@ -21,11 +23,18 @@ pub(super) enum Begins {
 
 impl Epoch {
     pub(super) const fn empty(now: u64) -> Self {
-        Self { since: now, granted: 0, begins: Begins::Empty }
+        Self { since: now, granted: 0, begins: Begins::Empty, unused: 0 }
     }
 
     pub(super) const fn idle(now: u64) -> Self {
-        Self { since: now, granted: 0, begins: Begins::Idle }
+        Self { since: now, granted: 0, begins: Begins::Idle, unused: 0 }
+    }
+
+    /// Notes that nobody wanted the token for so long up to now. Returns whether that is, in all, so much of the epoch that
+    /// it tells no rate. Among hundreds of calls that come by chance a few gaps are long, which says nothing.
+    pub(super) fn is_spoilt_by(&mut self, gap: u64, now: u64) -> bool {
+        self.unused = self.unused.saturating_add(gap);
+        self.unused > now.saturating_sub(self.since) / 4
     }
 
     /// The mean time between two grants.

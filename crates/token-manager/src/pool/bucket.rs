@@ -14,6 +14,8 @@ pub(super) struct Bucket {
     credit: Duration,
     /// When the bucket is full again.
     full_at: Moment,
+    /// How many it has counted: what was lent before them it knows nothing of.
+    lends: u32,
 }
 
 impl Bucket {
@@ -21,7 +23,7 @@ impl Bucket {
     pub(super) fn new(count: u32, per: Duration, burst: u32) -> Self {
         let nanos = per.as_nanos().div_ceil(count.into());
         let interval = Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
-        Self { interval, credit: interval.saturating_mul(burst - 1), full_at: Moment::BEFORE }
+        Self { interval, credit: interval.saturating_mul(burst - 1), full_at: Moment::BEFORE, lends: 0 }
     }
 
     /// The lends that have not flowed back, as if they had been made as they do, the oldest first.
@@ -39,15 +41,20 @@ impl Bucket {
     /// Counts a lend.
     pub(super) fn lend(&mut self, now: Moment) {
         self.full_at = self.full_at.max(now).after(self.interval);
+        self.lends = self.lends.saturating_add(1);
     }
 
     /// Takes back a lend that was never used.
     pub(super) fn take_back(&mut self) {
         self.full_at = self.full_at.before(self.interval);
+        self.lends = self.lends.saturating_sub(1);
     }
 
     /// The lend `later` lends before the latest, made at `lent`, is answered.
     pub(super) fn answered(&mut self, later: u32, lent: Moment, now: Moment) {
+        if later >= self.lends {
+            return;
+        }
         let counted = now.min(lent.after(self.credit / 10));
         let owed = self.interval.saturating_mul(later.saturating_add(1));
         self.full_at = self.full_at.max(counted.after(owed));

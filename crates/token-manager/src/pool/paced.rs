@@ -36,7 +36,8 @@ impl Pool {
     /// of a known limit; but a queue that comes about by chance uses what is left of that, and it is never refused.
     pub(crate) fn patience(&self, stood: Duration) -> Option<Duration> {
         let max_wait = self.params.max_wait;
-        let is_steady = self.is_paced() || self.limit.is_some() && stood >= max_wait * Self::BY_CHANCE;
+        let is_steady =
+            self.is_paced() || self.limit.is_some() && stood >= max_wait.saturating_mul(Self::BY_CHANCE);
         is_steady.then(|| max_wait / 20 * 7)
     }
 

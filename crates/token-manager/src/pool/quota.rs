@@ -19,6 +19,8 @@ pub(super) struct Quota {
     out: u32,
     /// Those that were out when it began, until they end: some of them may have told by then.
     early: u32,
+    /// Until when those are waited for: of some only the body may still be under way, for hours.
+    early_until: Moment,
     /// When there is more: one at least, as some tell when the quota is full again and some when the next call may be
     /// made. Before all time where that was not told, or has been used.
     more_at: Moment,
@@ -34,9 +36,21 @@ pub(super) struct Quota {
 pub(super) struct Ended(u32);
 
 impl Quota {
+    /// What was out before the counting began has arrived by then.
+    const ARRIVES_WITHIN: Duration = Duration::from_secs(30);
+
     /// Begins to count, with so many out.
-    pub(super) fn new(out: u32) -> Self {
-        Self { left: 0, lends: 0, out: 0, early: out, more_at: Moment::BEFORE, most: 0, in_vain: 0 }
+    pub(super) fn new(out: u32, now: Moment) -> Self {
+        Self {
+            left: 0,
+            lends: 0,
+            out: 0,
+            early: out,
+            early_until: now.after(Self::ARRIVES_WITHIN),
+            more_at: Moment::BEFORE,
+            most: 0,
+            in_vain: 0,
+        }
     }
 
     pub(super) fn lend(&mut self, now: Moment) -> Ended {
@@ -94,11 +108,18 @@ impl Quota {
 
     /// Whether all that is left is out, so that the next answer has to be waited for.
     pub(super) fn is_out(&self, now: Moment) -> bool {
-        self.left == 0 && self.out + self.early > 0 && !self.refills_at_once() && !self.has_more(now)
+        let is_awaited = self.out > 0 || self.early > 0 && now < self.early_until;
+        self.left == 0 && is_awaited && !self.refills_at_once() && !self.has_more(now)
     }
 
-    /// From when on there is more, if nothing else happens.
-    pub(super) fn more_at(&self) -> Option<Moment> {
+    /// Where all that is left is out: until when at most, if no answer comes. None where only an answer tells.
+    pub(super) fn out_until(&self) -> Option<Moment> {
+        let early = (self.out == 0).then_some(self.early_until);
+        self.more_at().into_iter().chain(early).min()
+    }
+
+    /// From when on there is more.
+    fn more_at(&self) -> Option<Moment> {
         Some(self.more_at).filter(|&at| at > Moment::BEFORE)
     }
 
@@ -170,7 +191,7 @@ mod tests {
             mut left in 1_u32..40,
             steps in prop::collection::vec((0_u8..4, any::<prop::sample::Index>()), 1..300),
         ) {
-            let mut quota = Quota::new(1);
+            let mut quota = Quota::new(1, at(1));
             quota.answered(Lent { nth: 1, at: at(1), ended: None }, remaining(left), at(1));
             quota.end(Lent { nth: 1, at: at(1), ended: None });
             let (mut is_empty, mut out) = (false, Vec::<Call>::new());

@@ -197,7 +197,7 @@ impl Record {
             Standing::Held(None)
         } else {
             match self.quota().filter(|quota| quota.is_out(now)) {
-                Some(quota) => Standing::Held(quota.more_at()),
+                Some(quota) => Standing::Held(quota.out_until()),
                 None => Standing::Lendable,
             }
         }
@@ -261,10 +261,13 @@ impl Record {
         }
     }
 
-    /// From now on counts what is left of the quota, with so many leases out.
-    pub(super) fn count_quota(&mut self, out: u32) {
+    /// From now on counts what is left of the quota. `out` is how many leases are out.
+    pub(super) fn count_quota(&mut self, out: impl FnOnce(&Entry) -> u32, now: Moment) {
         if self.quota().is_none() {
-            self.limits.get_or_insert_default().quota = Some(Quota::new(out));
+            // Before its leases are counted, or one that ends meanwhile is never heard of: see `Entry`.
+            self.attend(true);
+            let out = out(&self.entry);
+            self.limits.get_or_insert_default().quota = Some(Quota::new(out, now));
         }
     }
 

@@ -133,3 +133,13 @@ fn a_clock_that_stood_still_costs_at_most_what_was_saved_up_meanwhile() {
         assert!(tally.refused * 100 <= tally.granted * 3, "{tally:?}");
     }
 }
+
+#[test]
+fn a_few_long_gaps_among_many_calls_hide_no_limit() {
+    // A thousand calls that come by chance, five a second: some of the gaps are longer than a second.
+    let limit = Limit::Block { count: 1000, per: 10 * MINUTE, block: 10 * MINUTE };
+    let mut caller = Caller::new(limit, Demand::Chance(SECOND / 5));
+    caller.run(120 * MINUTE);
+    let tally = caller.run(60 * MINUTE);
+    assert!(tally.granted >= 5400 && tally.refused == 0, "{tally:?} of 6000");
+}

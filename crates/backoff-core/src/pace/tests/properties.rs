@@ -5,7 +5,7 @@ use core::time::Duration;
 use super::std::vec::Vec;
 use proptest::prelude::*;
 
-use crate::pace::{Known, Lesson, Pace};
+use crate::pace::{Bound, Known, LearnedLimit, Lesson, Pace};
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -16,6 +16,7 @@ enum Step {
     Succeeded,
     /// Hears of what the other has learned last.
     Heeds,
+    TakesUp(LearnedLimit),
 }
 
 /// When a step is taken.
@@ -55,6 +56,17 @@ fn when() -> impl Strategy<Value = When> {
     ]
 }
 
+fn learned() -> impl Strategy<Value = LearnedLimit> {
+    let count = || prop_oneof![0..100_u32, any::<u32>()];
+    let time = || prop_oneof![length(), moment()];
+    (time(), time(), time(), count(), count(), any::<bool>()).prop_map(
+        |(interval, refused, cost, credit, window, is_floor)| {
+            let bound = if is_floor { Bound::Floor } else { Bound::Ceiling };
+            LearnedLimit { interval, refused, cost, credit, window, bound }
+        },
+    )
+}
+
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         12 => Just(Step::Lent),
@@ -63,6 +75,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => length().prop_map(Step::RestsUntil),
         6 => Just(Step::Succeeded),
         2 => Just(Step::Heeds),
+        1 => learned().prop_map(Step::TakesUp),
     ]
 }
 
@@ -115,6 +128,10 @@ impl Watched {
                 None
             }
             Step::Succeeded => self.pace.succeeded(now),
+            Step::TakesUp(learned) => {
+                self.pace.take_up(&learned, now);
+                None
+            }
             Step::Heeds => {
                 heard.into_iter().for_each(|lesson| self.pace.heed(lesson, now));
                 None

@@ -45,12 +45,9 @@ impl Walk {
                 let open: Vec<usize> =
                     (0..self.out.len()).filter(|&at| self.out[at].1 == Told::Nothing).collect();
                 if !open.is_empty() {
-                    let (loan, is_told) = &mut self.out[open[lease.index(open.len())]];
                     let millis = |millis: Option<u64>| millis.map(Duration::from_millis);
-                    let told_left = self.random.bool().then(|| Remaining {
-                        calls: self.random.u32(0..4),
-                        reset: millis(quota).unwrap_or_default(),
-                    });
+                    let told_left = self.random.bool().then(|| self.remaining(millis(quota)));
+                    let (loan, is_told) = &mut self.out[open[lease.index(open.len())]];
                     let report = Report {
                         told: millis(told),
                         quota: millis(quota),
@@ -86,13 +83,34 @@ impl Walk {
             }
             Step::Reload(tokens) => self.pool.reload(specs(&spec_text(&tokens)), self.now),
             Step::Limits { count, concurrency } => {
-                let limit = count.map(limit);
+                let limit = count.map(|count| self.limit(count));
                 let params = PoolParams { limit, max_concurrency: concurrency, ..*self.pool.params() };
                 self.pool.set_params(params, self.now);
             }
             Step::End { .. } | Step::Charge { .. } | Step::Reset(_) | Step::ResetAll => {}
         }
         Ok(())
+    }
+
+    /// What an answer tells, nonsense included.
+    fn remaining(&mut self, reset: Option<Duration>) -> Remaining {
+        let calls = [0, 1, 2, 3, u32::MAX][self.random.usize(0..5)];
+        let century = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+        let reset = if self.random.u8(0..8) == 0 { century } else { reset.unwrap_or_default() };
+        Remaining { calls, reset }
+    }
+
+    /// One that may be met, or one at the edge of what a limit can be.
+    fn limit(&mut self, count: u32) -> Limit {
+        let random = &mut self.random;
+        let per = [Duration::from_nanos(1), Duration::from_secs(5), Duration::from_secs(365 * 24 * 60 * 60)];
+        let per = per[random.usize(0..per.len())];
+        let many = [count, 257, u32::MAX][random.usize(0..3)];
+        match random.u8(0..4) {
+            0 => Limit::window(many, per),
+            1 => Limit::bucket(many, per, [0, 1, 7, u32::MAX][random.usize(0..4)]),
+            _ => limit(count),
+        }
     }
 
     fn lend(&mut self, tried: &[usize], any: bool) -> Result<(), TestCaseError> {

@@ -132,3 +132,26 @@ fn a_known_bucket_is_kept() {
     rig.lends(8);
     assert!(rig.try_lend().is_none());
 }
+
+#[test]
+fn an_answer_from_before_a_limit_says_nothing_of_its_bucket() {
+    let slow = |limit| PoolParams { limit, ..PoolParams::default() };
+    let bucket = Some(Limit::bucket(1, secs(1), 5));
+    for before in [None, Some(Limit::bucket(1_000_000, secs(1), 1_000_000))] {
+        let mut rig = Rig::with("a", slow(before));
+        let old = rig.lend();
+        rig.lends(5000);
+        rig.pool.set_params(slow(bucket), rig.now);
+        rig.pass(secs(10));
+        rig.report(&old, &Report::new(Outcome::Success));
+        rig.leave(&old);
+        rig.lends(5);
+        assert!(rig.try_lend().is_none(), "{before:?}");
+    }
+}
+
+#[test]
+fn any_longest_wait_is_a_wait() {
+    let rig = Rig::with("a", PoolParams { max_wait: Duration::MAX, ..limited(1, 60) });
+    assert_eq!(rig.pool.patience(secs(1)), None);
+}

@@ -153,3 +153,17 @@ fn what_is_there_again_before_an_answer_comes_is_not_waited_for() {
     rig.answer(&out[0], &left(0, 60));
     assert!(rig.try_lend().is_none(), "it stays empty for longer than an answer takes");
 }
+
+#[test]
+fn a_long_answer_from_before_the_counting_is_not_waited_for_to_its_end() {
+    let mut rig = Rig::new("a");
+    let (stream, first) = (rig.lend(), rig.lend());
+    rig.report(&stream, &Report::new(Outcome::Success));
+    rig.answer(&first, &left(1, 0));
+    let silent = rig.try_lend();
+    silent.iter().for_each(|loan| rig.drop(loan));
+    let next = rig.pool.next_wake();
+    assert!(rig.try_lend().is_some() || next.is_some(), "nobody would ever look again");
+    rig.pass(secs(30));
+    rig.lend();
+}
