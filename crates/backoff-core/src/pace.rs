@@ -15,7 +15,7 @@ pub use lesson::Lesson;
 use lesson::News;
 use meter::Meter;
 use search::stepped_back;
-use usage::{Epoch, Fall, Filled, From, Recent, Trial};
+use usage::{Epoch, Fall, Filled, Recent, Since, Trial};
 
 /// What a token's refusals have taught of the limit that its upstream holds it to, and the pace that follows.
 ///
@@ -131,7 +131,7 @@ impl Pace {
             fall: Fall::NONE,
             wary: (0, 1),
             early: false,
-            filled: Filled { granted: lends, within: nanos(age), from: From::Start },
+            filled: Filled { granted: lends, within: nanos(age), since: Since::Start },
             was_probed: false,
         }
     }
@@ -230,8 +230,8 @@ impl Pace {
                 Known::Nothing => {}
                 Known::Usual | Known::Guessed => {
                     // The success with which it began was one more, and this one was none.
-                    let from = From::Rest(self.filled.granted);
-                    self.filled = Filled { granted: self.trial.lends, within: self.trial.lasted(now), from };
+                    let since = Since::Rest(self.filled.granted);
+                    self.filled = Filled { granted: self.trial.lends, within: self.trial.lasted(now), since };
                     self.was_probed = false;
                 }
                 Known::Floor | Known::Ceiling => self.filled = Filled::NOTHING,
@@ -260,7 +260,7 @@ impl Pace {
         self.cost = until.saturating_sub(refused_at);
         self.note_use_before();
         let guessed = self.guess(now);
-        self.filled.from = From::Before;
+        self.filled.since = Since::Before;
         if guessed || self.known == Known::Nothing {
             // Nothing more is known than that.
         } else if self.is_dear() {

@@ -1,7 +1,7 @@
 //! Trials of more than is known to be granted, where a refusal is dear, and of what was granted once.
 
 use super::search::faster;
-use super::usage::{Epoch, Fall, Filled, From, Trial};
+use super::usage::{Epoch, Fall, Filled, Since, Trial};
 use super::{Known, Lesson, News, Pace};
 
 impl Pace {
@@ -48,8 +48,8 @@ impl Pace {
 
     /// A rate that was granted for long before the first refusal is one to come back to.
     pub(super) fn note_use_before(&mut self) {
-        let Filled { granted, within, from } = self.filled;
-        if from == From::Start && granted >= Self::TRIAL && within >= self.cost.saturating_mul(5) {
+        let Filled { granted, within, since } = self.filled;
+        if since == Since::Start && granted >= Self::TRIAL && within >= self.cost.saturating_mul(5) {
             self.fall.from = within / u64::from(granted);
         }
     }

@@ -1,7 +1,7 @@
 //! What pace to keep after the first refusals, where another would be dear.
 
 use super::search::slower;
-use super::usage::{Filled, From};
+use super::usage::{Filled, Since};
 use super::{Known, Pace};
 
 impl Pace {
@@ -40,21 +40,21 @@ impl Pace {
     /// so far as it is known: a refusal tells that it is not shorter than the time before, the next success that it is not
     /// longer than that and the rest.
     fn by_window(&self) -> Option<u64> {
-        let Filled { granted, within, from } = self.filled;
+        let Filled { granted, within, since } = self.filled;
         let longest = within.saturating_add(self.cost);
         let common = |windows: &[u64]| {
             let windows = windows.iter().map(|seconds| seconds * Self::SECOND);
             windows.into_iter().find(|&window| window >= within).filter(|&window| window <= longest)
         };
-        let window = match from {
-            From::Start => common(&Self::UNITS)?,
+        let window = match since {
+            Since::Start => common(&Self::UNITS)?,
             // Twice as many: that is what the window holds.
-            From::Rest(before) if before.abs_diff(granted) <= granted / 20 => {
+            Since::Rest(before) if before.abs_diff(granted) <= granted / 20 => {
                 common(&Self::COMMON_WINDOWS).unwrap_or(longest)
             }
             // Not as many: it was the rate.
-            From::Rest(_) => slower(within, 30),
-            From::Before => return None,
+            Since::Rest(_) => slower(within, 30),
+            Since::Before => return None,
         };
         Some((window / u64::from(granted.max(1))).max(1))
     }

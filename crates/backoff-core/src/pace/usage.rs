@@ -161,15 +161,15 @@ impl Fall {
 pub(super) struct Filled {
     pub(super) granted: u32,
     pub(super) within: u64,
-    pub(super) from: From,
+    pub(super) since: Since,
 }
 
-/// From when on.
+/// Since when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum From {
-    /// From the token's first use.
+pub(super) enum Since {
+    /// The token's first use.
     Start,
-    /// From the end of a dear rest: nothing of what came before is counted any more. Before that rest so much was
+    /// The end of a dear rest: nothing of what came before is counted any more. Before that rest so much was
     /// granted.
     Rest(u32),
     /// That was another refusal than the latest.
@@ -177,5 +177,5 @@ pub(super) enum From {
 }
 
 impl Filled {
-    pub(super) const NOTHING: Self = Self { granted: 0, within: 0, from: From::Before };
+    pub(super) const NOTHING: Self = Self { granted: 0, within: 0, since: Since::Before };
 }
