@@ -9,7 +9,7 @@ impl Pace {
     /// The seconds for which APIs limit their calls: most by a unit...
     const UNITS: [u64; 5] = [1, 10, 60, 3600, 86_400];
     /// ... and some by a part of an hour.
-    const COMMON_WINDOWS: [u64; 7] = [1, 10, 60, 300, 900, 3600, 86_400];
+    const COMMON_WINDOWS: [u64; 8] = [1, 10, 60, 300, 600, 900, 3600, 86_400];
 
     /// Whether the upstream itself made the rest so long: a short one may be the cool-down's, and behind it may stand a
     /// bucket, which for a while grants more than it will.
@@ -48,7 +48,7 @@ impl Pace {
         };
         let window = match since {
             Since::Start => common(&Self::UNITS)?,
-            // Twice as many: that is what the window holds.
+            // The same again: that is what the window holds.
             Since::Rest(before) if before.abs_diff(granted) <= granted / 20 => {
                 common(&Self::COMMON_WINDOWS).unwrap_or(longest)
             }

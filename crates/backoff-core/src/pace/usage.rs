@@ -89,7 +89,7 @@ impl Trial {
     }
 
     pub(super) fn note(&mut self, timing: Timing) {
-        self.tight += u32::from(timing == Timing::Tight);
+        self.tight = self.tight.saturating_add(u32::from(timing == Timing::Tight));
         self.idle |= timing == Timing::Idle;
     }
 
@@ -126,7 +126,7 @@ impl Fall {
         Self { from, ..Self::NONE }
     }
 
-    /// How often; then the fall is no fall any more.
+    /// How often it is tried; then the fall is no fall any more.
     const TRIES: u32 = 6;
 
     /// Counts a lend after it.

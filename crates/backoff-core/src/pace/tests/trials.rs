@@ -102,6 +102,23 @@ fn a_guess_that_is_refused_is_followed_by_the_next() {
 }
 
 #[test]
+fn a_window_that_is_no_unit_is_known_by_the_second_time() {
+    let mut now = 400 * SECOND;
+    let mut pace = Pace::new(1001, now, now);
+    (_, now) = refuse(&mut pace, now, 300 * SECOND);
+    assert_eq!(pace.known, Known::Usual);
+    for _ in 0..1000 {
+        now += SECOND * 2 / 5;
+        let _ = pace.lent(now);
+        let _ = pace.succeeded(now);
+    }
+    let _ = pace.lent(now);
+    let _ = refuse(&mut pace, now, 300 * SECOND);
+    let interval = pace.interval().unwrap().as_secs_f64();
+    assert!((interval - 0.606).abs() < 0.003, "a thousand in ten minutes: {interval} s");
+}
+
+#[test]
 fn one_of_many_tries_whether_more_is_granted_and_the_others_follow() {
     let (mut first, mut now) = guessed();
     let mut others = [first.clone(), first.clone()];
