@@ -172,9 +172,11 @@ impl Pace {
         let now = nanos(now);
         let gap = now.saturating_sub(self.recent.last);
         let timing = self.meter.timing(now);
-        if self.was_unused(now) && (self.is_paced() || self.is_resting() || self.epoch.is_spoilt_by(gap, now))
-        {
-            self.epoch = Epoch::idle(now);
+        if self.was_unused(now) {
+            let is_known = self.is_paced() || self.is_resting();
+            if is_known || self.epoch.note_unused(gap, now) {
+                self.epoch = Epoch::idle(now);
+            }
         }
         if self.refused_at.is_none() {
             self.recent.note(gap, self.epoch.granted);

@@ -9,7 +9,7 @@ impl Pace {
     /// long as it takes to fill a window, and each step twice as wide as the one before. A guess is tried as soon as it has
     /// proved safe.
     pub(super) fn explore(&mut self, now: u64) -> Option<Lesson> {
-        let Trial { lends, .. } = self.trial;
+        let lends = self.trial.lends;
         let is_over = match (self.known, self.growth) {
             (Known::Guessed, _) => lends >= self.window.saturating_mul(2),
             (_, 0) => {
@@ -60,10 +60,10 @@ impl Pace {
             self.note_proven();
             return None;
         }
-        self.fall.note(now);
-        let Fall { lends, tries, .. } = self.fall;
-        let is_due = lends >= Self::SHORT_TRIAL << tries
-            && self.fall.lasted(now) >= self.cost.saturating_mul(5 << tries)
+        let fallen = self.fall.note(now);
+        let tries = self.fall.tries;
+        let is_due = fallen.lends >= Self::SHORT_TRIAL << tries
+            && fallen.lasted(now) >= self.cost.saturating_mul(5 << tries)
             && self.trial.used(95, self.whole, now);
         if !is_due {
             return None;

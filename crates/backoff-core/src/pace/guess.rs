@@ -1,11 +1,10 @@
 //! What pace to keep after the first refusals, where another would be dear.
 
 use super::search::slower;
-use super::usage::{Filled, Since};
+use super::usage::{Filled, SECOND, Since};
 use super::{Known, Pace};
 
 impl Pace {
-    const SECOND: u64 = 1_000_000_000;
     /// The seconds for which APIs limit their calls: most by a unit...
     const UNITS: [u64; 5] = [1, 10, 60, 3600, 86_400];
     /// ... and some by a part of an hour.
@@ -14,7 +13,7 @@ impl Pace {
     /// Whether the upstream itself made the rest so long: a short one may be the cool-down's, and behind it may stand a
     /// bucket, which for a while grants more than it will.
     pub(super) const fn is_long(&self) -> bool {
-        self.cost >= 10 * Self::SECOND
+        self.cost >= 10 * SECOND
     }
 
     /// A dear refusal, while little is known: better a guess than another such. Returns whether there is one.
@@ -43,8 +42,8 @@ impl Pace {
         let Filled { granted, within, since } = self.filled;
         let longest = within.saturating_add(self.cost);
         let common = |windows: &[u64]| {
-            let windows = windows.iter().map(|seconds| seconds * Self::SECOND);
-            windows.into_iter().find(|&window| window >= within).filter(|&window| window <= longest)
+            let mut windows = windows.iter().map(|seconds| seconds * SECOND);
+            windows.find(|&window| window >= within).filter(|&window| window <= longest)
         };
         let window = match since {
             Since::Start => common(&Self::UNITS)?,

@@ -210,18 +210,15 @@ impl Pace {
 
     fn raise(&mut self) {
         self.safe = self.whole;
-        let most = match (self.is_dear(), self.known) {
-            (true, Known::Usual | Known::Ceiling) => 40,
-            (true, _) => 120,
-            (false, _) => 500,
-        };
+        let most = if self.is_dear() { 120 } else { 500 };
         let headroom = self.headroom();
         let step = if headroom > 10 {
             self.growth = 0;
-            (headroom / 2).min(most)
+            let is_careful = self.is_dear() && self.known != Known::Floor;
+            (headroom / 2).min(if is_careful { 40 } else { most })
         } else {
             self.growth = self.growth.saturating_add(1);
-            (5 << (self.growth - 1).min(7)).min(if self.is_dear() { 120 } else { most })
+            (5 << (self.growth - 1).min(7)).min(most)
         };
         self.whole = faster(self.whole, step);
         // What was lent stays in a window for as long, whatever the pace is now.

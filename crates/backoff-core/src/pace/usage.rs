@@ -2,6 +2,9 @@
 
 use super::meter::Timing;
 
+/// In nanoseconds, as all times here.
+pub(super) const SECOND: u64 = 1_000_000_000;
+
 /// What was granted since when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Epoch {
@@ -32,7 +35,7 @@ impl Epoch {
 
     /// Notes that nobody wanted the token for so long up to now. Returns whether that is, in all, so much of the epoch that
     /// it tells no rate. Among hundreds of calls that come by chance a few gaps are long, which says nothing.
-    pub(super) fn is_spoilt_by(&mut self, gap: u64, now: u64) -> bool {
+    pub(super) fn note_unused(&mut self, gap: u64, now: u64) -> bool {
         self.unused = self.unused.saturating_add(gap);
         self.unused > now.saturating_sub(self.since) / 4
     }
@@ -69,7 +72,6 @@ impl Recent {
 
     /// Whether nobody wanted the token for as long as this gap, by the use before it.
     pub(super) fn is_idle(&self, gap: u64) -> bool {
-        const SECOND: u64 = 1_000_000_000;
         gap > self.mean.saturating_mul(4).max(SECOND)
     }
 }
@@ -113,13 +115,12 @@ pub(super) struct Fall {
     pub(super) to: u64,
     /// How often that was refused.
     pub(super) tries: u32,
-    /// Lends since the fall, or since that was refused last.
-    pub(super) lends: u32,
-    since: u64,
+    /// What was lent since the fall, or since that was refused last.
+    since: Option<Trial>,
 }
 
 impl Fall {
-    pub(super) const NONE: Self = Self { from: 0, to: 0, tries: 0, lends: 0, since: 0 };
+    pub(super) const NONE: Self = Self { from: 0, to: 0, tries: 0, since: None };
 
     /// None, from an interval that was kept.
     pub(super) const fn below(from: u64) -> Self {
@@ -129,21 +130,16 @@ impl Fall {
     /// How often it is tried; then the fall is no fall any more.
     const TRIES: u32 = 6;
 
-    /// Counts a lend after it.
-    pub(super) fn note(&mut self, now: u64) {
-        if self.since == 0 {
-            self.since = now;
-        }
-        self.lends = self.lends.saturating_add(1);
-    }
-
-    pub(super) const fn lasted(&self, now: u64) -> u64 {
-        now.saturating_sub(self.since)
+    /// Counts a lend after it. Returns all of them.
+    pub(super) fn note(&mut self, now: u64) -> Trial {
+        let trial = self.since.get_or_insert(Trial::from(now));
+        trial.lends = trial.lends.saturating_add(1);
+        *trial
     }
 
     /// What was before it is refused still.
     pub(super) fn lasts(&mut self) {
-        *self = Self { to: 0, tries: self.tries + 1, lends: 0, since: 0, ..*self };
+        *self = Self { to: 0, tries: self.tries + 1, since: None, ..*self };
     }
 
     pub(super) const fn is_tried(&self) -> bool {
